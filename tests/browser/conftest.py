@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from engine.bench.explorer import CHROMIUM
 from tests.factories import Studio, studio
@@ -24,6 +24,8 @@ from webapp.accounts.models import User
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync"]  # fmt: skip
 PATIENCE_S = 60.0
+"""Seconds to wait for what must happen: far beyond what it takes on a busy machine."""
+expect.set_options(timeout=1000 * PATIENCE_S)
 DESKTOP: ViewportSize = {"width": 1400, "height": 1000}
 PHONE: ViewportSize = {"width": 360, "height": 780}
 
@@ -44,7 +46,7 @@ def profile(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[B
             tmp_path_factory.mktemp("profile"), executable_path=CHROMIUM, args=SWITCHES,
             base_url=server, viewport=DESKTOP, color_scheme="light",
         )  # fmt: skip
-        kept.set_default_timeout(30_000)
+        kept.set_default_timeout(1000 * PATIENCE_S)
         yield kept
         kept.close()
     if before is None:

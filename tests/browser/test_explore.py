@@ -343,7 +343,7 @@ def test_a_running_job_grows_on_the_page_and_keeps_what_is_selected(
     name = page.locator("#drawer-title").inner_text()
     assert count(page) == 300
     tell(running, 2, second)
-    expect(page.locator("[data-count]")).to_contain_text("600 of 600", timeout=20_000)
+    expect(page.locator("[data-count]")).to_contain_text("600 of 600")
     expect(page.locator("[data-live]")).to_contain_text("round 2 of 9")
     assert page.locator("#drawer-title").inner_text() == name
 
@@ -398,7 +398,7 @@ def test_fresh_battles_come_back_as_a_verdict_beside_the_searchs(
         child, {}, [Entry("finished", {"artifacts": {"result": result}})],
         status=Status.FINISHED, artifacts={"result": result},
     )  # fmt: skip
-    expect(page.locator("[data-shortlist]")).to_contain_text("Confirmed on 768 fresh battles", timeout=20_000)
+    expect(page.locator("[data-shortlist]")).to_contain_text("Confirmed on 768 fresh battles")
     expect(page.locator("[data-drawer]")).to_contain_text("in the search")
     row = page.locator(f"#lineup-{lineup}")
     expect(row).to_contain_text("Confirmed")

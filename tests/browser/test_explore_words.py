@@ -259,7 +259,7 @@ def test_a_re_check_that_ends_while_the_line_is_moved_is_told_by_that_line(enter
     ended = [Entry("finished", {"artifacts": found})]
     journal.append(child, {}, ended, status=Status.FINISHED, artifacts=found)
     told = "On average under the line by the moved line, on 768 fresh battles"
-    expect(page.locator("[data-shortlist]")).to_contain_text(told, timeout=20_000)
+    expect(page.locator("[data-shortlist]")).to_contain_text(told)
 
 
 def test_an_exact_number_has_no_range_beside_it(enter: Enter, team: Studio) -> None:

@@ -41,7 +41,7 @@ def test_what_is_played_at_the_end_is_a_list_whose_names_and_numbers_stand_in_li
     game_version(team.project)
     page.goto(f"/p/{team.project.slug}/jobs/new/")
     rows = page.locator("[data-rows] .pairs-group .pairs > div")
-    expect(rows.first).to_contain_text("The edge again", timeout=20_000)
+    expect(rows.first).to_contain_text("The edge again")
     for name, side in (("dt", "left"), ("dd", "right")):
         words = f"""rows => rows.map(row => {{ const range = document.createRange();
             range.selectNodeContents(row.querySelector("{name}")); return range.getBoundingClientRect().{side}; }})"""

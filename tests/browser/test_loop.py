@@ -24,7 +24,6 @@ Enter = Callable[..., Page]
 FOUND = [(("charm-1",), 1, 0.3, 0.25, 0.35, TOO_GOOD, 900), (("hero-3",), 1, -0.06, -0.08, -0.04, TOO_WEAK, 800)]
 SMALL = {"Lineups in a round": "12", "Rounds": "2", "Replicates": "4", "Fresh replicates at the end": "8",
          "Battles to measure the pieces by": "2000"}  # fmt: skip
-SOON = 60_000
 
 
 def played(job: Job) -> None:
@@ -74,7 +73,7 @@ def _searched(page: Page) -> None:
     search = Job.objects.get(kind="search")
     played(search)
     measured(search.companions.get())
-    expect(page.locator("[data-chip]")).to_contain_text("Finished", timeout=SOON)
+    expect(page.locator("[data-chip]")).to_contain_text("Finished")
 
 
 def _explained(page: Page) -> None:
@@ -126,7 +125,7 @@ def _changed(page: Page) -> None:
     trial = Job.objects.get(kind="change")
     assert trial.config["change"] == {"charm-1.power": 2.0}
     played(trial)
-    expect(card.locator("#trial")).to_contain_text("With Charm 1’s power at 2", timeout=SOON)
+    expect(card.locator("#trial")).to_contain_text("With Charm 1’s power at 2")
     _follow(page, "Save as a new data version")
     expect(page.get_by_text("Saved as version 15.")).to_be_visible()
 

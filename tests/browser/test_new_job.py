@@ -18,7 +18,6 @@ from webapp.studies.journal import Entry
 from webapp.studies.models import Job
 
 Enter = Callable[..., Page]
-SOON = 20_000
 PROPOSED, TYPED, KEPT = "Proposed from random lineups.", "Typed by you.", "Kept by the project for this question."
 
 
@@ -31,13 +30,11 @@ def team(site: str) -> Studio:
 
 def played(page: Page) -> None:
     """Play the random lineups that the page waits for: from 0 to 100."""
-    expect(page.locator("[data-chart-words]")).to_contain_text(
-        "Random lineups of your game are played next", timeout=SOON
-    )
+    expect(page.locator("[data-chart-words]")).to_contain_text("Random lineups of your game are played next")
     sample = Job.objects.filter(kind="sample", artifacts={}).latest("pk")
     finished_sample(sample, lambda name: np.linspace(0.0, 100.0 if name == "left" else 4.0, 200))
     journal.append(sample, {}, [Entry("finished", {"artifacts": {}})])
-    expect(page.locator("[data-line-from]")).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-line-from]")).to_be_visible()
 
 
 def ask(page: Page, question: str) -> None:
@@ -60,21 +57,21 @@ def test_who_comes_back_to_a_question_finds_the_line_there_and_whose_it_is(enter
     expect(line).to_have_value(proposed)
     expect(origin).to_have_text(PROPOSED)
     ask(page, "first")
-    expect(line).to_have_value("33", timeout=SOON)
+    expect(line).to_have_value("33")
     expect(origin).to_have_text(KEPT)
     ask(page, "useless")
     expect(line).to_have_value("12,5")
     expect(origin).to_have_text(TYPED)
-    expect(page.locator("[data-at-least]")).to_have_text("is at most", timeout=SOON)
+    expect(page.locator("[data-at-least]")).to_have_text("is at most")
     page.wait_for_timeout(1500)
     expect(line).to_have_value("12,5")
     page.reload()
-    expect(line).to_have_value("12,5", timeout=SOON)
-    expect(origin).to_have_text(TYPED, timeout=SOON)
+    expect(line).to_have_value("12,5")
+    expect(origin).to_have_text(TYPED)
     ask(page, "unfair")
     expect(line).to_have_value(proposed)
     page.wait_for_timeout(1000)  # until what changed is asked for
-    expect(page.locator(".before.unsettled")).to_have_count(0, timeout=SOON)
+    expect(page.locator(".before.unsettled")).to_have_count(0)
     assert serious_violations(page) == []
 
 
@@ -85,12 +82,12 @@ def test_the_line_of_the_newest_search_is_shown_and_another_is_proposed_on_reque
     proposed = line.input_value()
     line.fill("2.3")
     page.get_by_role("button", name="Start the search").click()
-    expect(page).to_have_url(re.compile(r"/jobs/\d+/$"), timeout=SOON)
+    expect(page).to_have_url(re.compile(r"/jobs/\d+/$"))
     page.goto("/p/herobattle/jobs/new/")
     expect(line).to_have_value("2.3")
-    expect(origin).to_have_text(re.compile(r"From job \d+, the newest search of this question\."), timeout=SOON)
+    expect(origin).to_have_text(re.compile(r"From job \d+, the newest search of this question\."))
     page.get_by_role("button", name="Propose anew from random lineups").click()
-    expect(line).to_have_value(proposed, timeout=SOON)
+    expect(line).to_have_value(proposed)
     expect(origin).to_have_text(PROPOSED)
     expect(page.get_by_role("button", name="Propose anew from random lineups")).to_be_hidden()
 
@@ -103,7 +100,7 @@ def test_a_line_of_one_measure_is_not_taken_for_another(enter: Enter, team: Stud
     page.locator("#id_measure").select_option("gap")
     expect(line).to_have_value("")
     expect(origin).to_be_hidden()
-    page.get_by_role("button", name="Take").click(timeout=SOON)
+    page.get_by_role("button", name="Take").click()
     expect(line).not_to_have_value("")
     expect(origin).to_have_text(PROPOSED)
     page.locator("#id_measure").select_option("advantage")
@@ -116,13 +113,13 @@ def test_what_was_told_of_the_line_before_goes_when_no_number_is_typed(enter: En
     line, told = page.locator("#id_line"), page.locator("[data-line-from], [data-advice], [data-sample-text]")
     played(page)
     proposed = line.input_value()
-    expect(page.locator("[data-advice]")).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-advice]")).to_be_visible()
     line.fill("abc")
-    expect(page.locator('[data-errors="line"]')).to_contain_text("abc", timeout=SOON)
+    expect(page.locator('[data-errors="line"]')).to_contain_text("abc")
     for i in range(3):
         expect(told.nth(i)).to_be_hidden()
     line.fill(proposed)
-    expect(page.locator("[data-advice]")).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-advice]")).to_be_visible()
 
 
 def test_no_bar_stands_behind_the_words_of_the_line(enter: Enter, team: Studio) -> None:
@@ -132,7 +129,7 @@ def test_no_bar_stands_behind_the_words_of_the_line(enter: Enter, team: Studio) 
         ask(page, question)
         if question == "useless":
             played(page)
-        expect(page.locator("[data-chart] .bars .point").first).to_be_attached(timeout=SOON)
+        expect(page.locator("[data-chart] .bars .point").first).to_be_attached()
         page.wait_for_timeout(500)
         words = [note.bounding_box() for note in page.locator("[data-chart] .annotation-text").all()]
         bars = [bar.bounding_box() for bar in page.locator("[data-chart] .bars .point").all()]
@@ -160,12 +157,12 @@ def test_what_a_search_takes_is_marked_as_being_worked_out_the_moment_another_is
     page.route("**/jobs/new/preview/", lambda route: (page.wait_for_timeout(800), route.continue_()))
     page.goto("/p/herobattle/jobs/new/")
     before = page.locator("[data-start]").bounding_box()
-    expect(page.locator("[data-rows]")).to_contain_text("20,000", timeout=SOON)
+    expect(page.locator("[data-rows]")).to_contain_text("20,000")
     assert page.locator("[data-start]").bounding_box() == before, "whoever aims at Start does not miss it"
     page.locator('[name="effort"][value="quick"]').check()
     expect(page.locator("[data-time]")).to_have_text("Working it out…")
     expect(page.locator("[data-rows] dd").first).not_to_be_visible()
-    expect(page.locator("[data-rows]")).to_contain_text("6,000", timeout=SOON)
+    expect(page.locator("[data-rows]")).to_contain_text("6,000")
     expect(page.locator("[data-time]")).not_to_have_text("Working it out…")
     page.locator('[name="effort"][value="deep"]').check()
     expect(page.locator("[data-time]")).to_have_text("Working it out…")

@@ -109,7 +109,7 @@ def test_the_network_in_the_page_says_what_the_policy_says(opened: Page, agent: 
 
 def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
     begin = opened.get_by_role("button", name="Begin")
-    expect(begin).to_be_enabled(timeout=60_000)  # once the agent has arrived
+    expect(begin).to_be_enabled()  # once the agent has arrived
     opened.locator("h1").click()
     opened.keyboard.press("Space")  # wherever the keyboard is
     expect(opened.get_by_role("button", name="Pause")).to_be_visible()
@@ -197,7 +197,7 @@ def pressed(page: Page, part: int) -> str:
 def test_somebody_commands_a_team_by_key_and_by_pointer_to_the_end_and_watches_it_again(commanded: Page) -> None:
     page = commanded
     begin, told = page.locator("[data-begin]"), page.locator("[data-commentary]")
-    expect(begin).to_be_enabled(timeout=60_000)
+    expect(begin).to_be_enabled()
     expect(begin).to_have_text("Begin")
     teams = page.locator("[data-team]").all_inner_texts()
     assert all(re.search(r" with .*; [A-Z][\w ]* ×\d", team) for team in teams), "who is on the field, and how many"

@@ -22,7 +22,6 @@ from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 
 Enter = Callable[..., Page]
-SOON = 20_000
 PIECES = 40
 
 
@@ -58,10 +57,10 @@ def test_buttons_follow_the_job_and_what_was_opened_stays_open(enter: Enter, tea
     page.get_by_text("The other 15, nearer to even").click()
     expect(page.get_by_role("row", name="Piece 20 ")).to_be_visible()
     Job.objects.filter(pk=experiment.pk).update(counters={"battles": 1234})
-    expect(page.get_by_text("1,234 battles")).to_be_visible(timeout=SOON)
+    expect(page.get_by_text("1,234 battles")).to_be_visible()
     expect(page.get_by_role("row", name="Piece 20 ")).to_be_visible()
     Job.objects.filter(pk=experiment.pk).update(status=Status.FINISHED)
-    expect(page.get_by_role("button", name="Pause")).to_be_hidden(timeout=SOON)
+    expect(page.get_by_role("button", name="Pause")).to_be_hidden()
     expect(page.get_by_role("button", name="Stop and keep results")).to_be_hidden()
     assert serious_violations(page) == []
 
@@ -77,16 +76,16 @@ def test_a_job_that_is_asked_to_stop_says_so_at_once_and_until_it_has_stopped(
     expect(sign).to_be_empty()
     page.get_by_role("button", name="Stop and keep results").click()
     said = "This job is stopping. What it has found so far is kept."
-    expect(sign).to_have_text(said, timeout=SOON)
+    expect(sign).to_have_text(said)
     expect(sign).to_have_attribute("role", "status")
-    expect(chip).to_have_text("Stopping", timeout=SOON)
+    expect(chip).to_have_text("Stopping")
     expect(page.get_by_role("button", name="Stopping")).to_be_disabled()
     for name in ("Stop and keep results", "Pause"):
         expect(page.get_by_role("button", name=name)).to_be_hidden()
     assert serious_violations(page) == []
     assert overflow(page) == 0
     Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, command="")
-    expect(chip).to_have_text("Stopped", timeout=SOON)
+    expect(chip).to_have_text("Stopped")
     expect(sign).to_be_empty()
     expect(page.get_by_role("button", name="Stopping")).to_be_hidden()
 
@@ -144,5 +143,5 @@ def test_a_warning_that_comes_while_somebody_reads_further_down_does_not_move_wh
     read.evaluate("title => scrollBy(0, title.getBoundingClientRect().top - 20)")
     before = read.evaluate("title => title.getBoundingClientRect().top")
     journal.append(job, {}, [Entry("incident", {"what": "short-trainings", "message": "Nobody saw an episode end."})])
-    expect(warned).to_contain_text("Nobody saw an episode end.", timeout=SOON)
+    expect(warned).to_contain_text("Nobody saw an episode end.")
     assert abs(read.evaluate("title => title.getBoundingClientRect().top") - before) < 2

@@ -20,20 +20,17 @@ from webapp.studies.journal import Entry
 from webapp.studies.models import Job
 
 Enter = Callable[..., Page]
-SOON = 20_000
 
 
 @pytest.fixture
 def new_job(enter: Enter, team: Studio) -> Page:
     game_version(team.project)
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")
-    expect(page.locator("[data-chart-words]")).to_contain_text(
-        "Random lineups of your game are played next", timeout=SOON
-    )
+    expect(page.locator("[data-chart-words]")).to_contain_text("Random lineups of your game are played next")
     sample = Job.objects.get(kind="sample")
     finished_sample(sample, lambda name: np.linspace(0.5, 2.1, 200))
     journal.append(sample, {}, [Entry("finished", {"artifacts": {}})])
-    expect(page.locator("[data-time]")).to_contain_text("about", timeout=SOON)
+    expect(page.locator("[data-time]")).to_contain_text("about")
     return page
 
 
@@ -46,19 +43,19 @@ def test_another_method_is_chosen_and_started(new_job: Page) -> None:
     expect(page.locator("[data-method-now]")).to_have_text("CMA-ES")
     expect(page.get_by_text("How lineups are told by numbers")).to_be_visible()
     page.get_by_label("This method looks for one best lineup").select_option("Strength gap")
-    expect(page.locator("[data-rows]")).to_contain_text("CMA-ES, Strength gap alone", timeout=SOON)
+    expect(page.locator("[data-rows]")).to_contain_text("CMA-ES, Strength gap alone")
     expect(page.get_by_label("A lineup is over the line when its")).to_have_text("Strength gap")
     page.get_by_text("Settings, luck, and when it ends").click()
     expect(page.get_by_label("First step size")).to_be_visible()
     expect(page.get_by_label("Chance that two lineups are combined")).to_be_hidden()
     page.get_by_label("First step size").fill("0,5")
     page.get_by_label("Minutes, at most").fill("3")
-    expect(page.locator("[data-rows]")).to_contain_text("after 3 min, not reproducible", timeout=SOON)
+    expect(page.locator("[data-rows]")).to_contain_text("after 3 min, not reproducible")
     page.reload()
     expect(page.get_by_label("First step size")).to_have_value("0,5")
-    expect(page.get_by_label("This method looks for one best lineup")).to_have_value("gap", timeout=SOON)
+    expect(page.get_by_label("This method looks for one best lineup")).to_have_value("gap")
     page.get_by_role("button", name="Start the search").click()
-    expect(page.locator("[data-chip]")).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-chip]")).to_be_visible()
     config = Job.objects.get(kind="search").config
     assert (config["algorithm"]["kind"], config["algorithm"]["sigma"]) == ("cmaes", 0.5)
     assert [o["name"] for o in config["objectives"]["objectives"]] == ["gap"]
@@ -72,10 +69,10 @@ def test_what_is_wrong_with_a_method_is_shown_at_its_field(new_job: Page) -> Non
     page.get_by_label("Racing", exact=True).select_option("By halves, with no stated error")
     page.locator("#id_steady").check()
     wrong = page.locator('[data-errors="noise-racing"]')
-    expect(wrong).to_contain_text("Racing needs rounds", timeout=SOON)
+    expect(wrong).to_contain_text("Racing needs rounds")
     page.get_by_role("button", name="Start the search").click()
     page.wait_for_load_state()
-    expect(wrong).to_be_visible(timeout=SOON)
+    expect(wrong).to_be_visible()
     expect(page.locator("#id_steady")).to_be_checked()
     assert not Job.objects.filter(kind="search").exists()
 
@@ -85,7 +82,7 @@ def test_the_menu_of_methods_fits_a_phone_and_reads_aloud(new_job: Page) -> None
     page.get_by_role("heading", name="How should it look?").click()
     page.get_by_role("radio", name="MAP-Elites").check()
     page.get_by_text("Settings, luck, and when it ends").click()
-    expect(page.locator(".before.unsettled")).to_have_count(0, timeout=SOON)  # else Start changes while it is looked at
+    expect(page.locator(".before.unsettled")).to_have_count(0)  # else Start changes while it is looked at
     assert serious_violations(page) == []
     page.set_viewport_size(PHONE)
     assert overflow(page) <= 0
@@ -106,8 +103,8 @@ def test_ticked_searches_are_compared_in_one_picture(enter: Enter, team: Studio)
     page.evaluate("htmx.trigger('#jobs-list', 'jobs-changed')")
     page.wait_for_load_state("networkidle")
     page.get_by_role("button", name="Compare the 2 ticked").click()
-    expect(page.locator("[data-edges] .scatterlayer .trace")).to_have_count(4, timeout=SOON)
-    expect(page.locator("[data-volume] .main-svg").first).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-edges] .scatterlayer .trace")).to_have_count(4)
+    expect(page.locator("[data-volume] .main-svg").first).to_be_visible()
     expect(page.get_by_role("row", name="Method Random search NSGA-II")).to_be_visible()
     page.get_by_text("The edges as a table").click()
     expect(page.locator("[data-edges-body] tr").first).to_contain_text("×")
@@ -147,7 +144,7 @@ def test_searches_with_one_goal_are_ticked_and_compared_by_their_best(enter: Ent
     page.get_by_label(f"job {second.pk}", exact=False).check()
     page.get_by_role("button", name="Compare the 2 ticked").click()
     expect(page.get_by_text(f"Search {first.pk} did best and is clearly better than {second.pk}.")).to_be_visible()
-    expect(page.locator("[data-volume] .main-svg").first).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-volume] .main-svg").first).to_be_visible()
     assert serious_violations(page) == []
     page.set_viewport_size(PHONE)
     page.wait_for_function("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
@@ -161,20 +158,20 @@ def test_how_a_search_went_is_told_in_charts_and_tables(enter: Enter, team: Stud
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/{job.pk}/")
     card = page.locator("[data-course]")
     card.scroll_into_view_if_needed()
-    expect(card.locator("[data-course-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
+    expect(card.locator("[data-course-chart] .scatterlayer .trace").first).to_be_attached()
     card.get_by_text("The same as a table").click()
     expect(card.locator("[data-course-body] tr")).to_have_count(6)
     card.get_by_role("button", name="Map").click()
-    expect(card.locator("[data-course-chart] .heatmaplayer image")).to_be_attached(timeout=SOON)
+    expect(card.locator("[data-course-chart] .heatmaplayer image")).to_be_attached()
     expect(card.locator("[data-course-note]")).to_contain_text("12 of 16 cells are filled; those at the ends also hold")
     expect(card.locator("[data-course-body] tr").first).to_contain_text("up to 10 pts")
     expect(card.locator("[data-course-body] tr").last).to_contain_text("25 % and more")
     expect(card.locator("[data-course-chart] .xaxislayer-above")).to_contain_text("30 pts and more")
     expect(card.locator("[data-course-body] tr")).to_have_count(12)
     card.get_by_role("button", name="Pieces").click()
-    expect(card.locator("[data-course-legend] .with-mark")).to_have_count(8, timeout=SOON)
+    expect(card.locator("[data-course-legend] .with-mark")).to_have_count(8)
     play(job, 7)
-    expect(card.locator("[data-course-body] tr")).to_have_count(7, timeout=SOON)
+    expect(card.locator("[data-course-body] tr")).to_have_count(7)
     assert serious_violations(page) == []
     page.set_viewport_size(PHONE)
     page.wait_for_function("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -124,7 +124,7 @@ def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(e
     page.get_by_label("Tick agent 2").check()
     expect(page.locator("[data-map-chart]")).to_contain_text("calm … busy")
     complete(job, 2)
-    page.wait_for_function(f"() => ({MARKS})() === 13", timeout=60_000)
+    page.wait_for_function(f"() => ({MARKS})() === 13")
     expect(page.get_by_label("Tick agent 2")).to_be_checked()
     expect(page.get_by_role("combobox", name="Across")).to_have_value("moved")
 
@@ -136,7 +136,7 @@ def test_the_picture_is_never_blank_while_new_agents_come(enter: Enter, team: St
     page.get_by_role("combobox", name="Across").select_option("moved")
     page.evaluate(WATCHED)
     complete(job, 2)
-    page.wait_for_function(f"() => ({MARKS})() > 6", timeout=60_000)
+    page.wait_for_function(f"() => ({MARKS})() > 6")
     page.wait_for_function("() => window.framesSince > 3")
     assert page.evaluate("() => [...window.seen]") == ["6 moved", "12 moved"], "what each frame showed"
 
@@ -149,7 +149,7 @@ def test_the_console_stays_quiet_while_the_map_asks_for_more_and_is_sorted_and_n
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     page.wait_for_function(f"() => ({MARKS})() === 6")
     complete(job, 2)
-    page.wait_for_function(f"() => ({MARKS})() === 12", timeout=60_000)
+    page.wait_for_function(f"() => ({MARKS})() === 12")
     page.get_by_label("Tick agent 2").check()
     with page.expect_response(lambda answer: "sort=" in answer.url) as answered:
         page.locator("#style-map-table thead a").last.click()

@@ -156,7 +156,7 @@ def until(row: Simulator, reached: Callable[[Simulator], bool]) -> None:
 def test_a_long_wait_is_told_with_the_seconds_left_and_can_be_stopped() -> None:
     row, thread = under_test("hang")
     try:
-        until(row, lambda row: bool(row.awaited))
+        until(row, lambda row: "BATTLES" in row.awaited)
         client = signed_in(person("operator", is_staff=True))
         page = client.get(f"{LIST}{row.pk}/", headers={"HX-Request": "true"}).content.decode()
         assert re.search(r"Waiting for the answer to BATTLES of 8 battles. The program has <b>\d+\W+s</b> left", page)

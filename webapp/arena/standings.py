@@ -44,8 +44,8 @@ def standings(table: Bundle) -> list[PlayerStanding]:
     met = not table.meta["missing"]
     if not met:
         columns["standing"] = _own_shares(table)
-    told = table.arrays.get("strength") if not met else None  # tables of earlier versions have none
-    by = columns["standing"] if told is None else told.tolist()
+    strength = table.arrays.get("strength") if not met else None  # tables of earlier versions have none
+    by = columns["standing"] if strength is None else strength.tolist()
     order = sorted(range(len(names)), key=lambda i: -_known(by[i]))
     return [
         PlayerStanding(

@@ -127,8 +127,8 @@ class StartsComparison:
         have."""
         hard = {side: len(side.reading.names) - 1 for side in self.sides}
         alike = len({_paid(side.reading.config) for side in self.sides}) == 1
-        told = [each for each in _FROM_HARD if alike or each[0] not in _PAID]
-        found = [SmallChart(title, text, self._chart(hard, what)) for what, title, text in told]
+        charts = [each for each in _FROM_HARD if alike or each[0] not in _PAID]
+        found = [SmallChart(title, text, self._chart(hard, what)) for what, title, text in charts]
         found += [
             SmallChart(f"Success: {name}", text, self._chart(tasks, "success"))
             for name, text, tasks in self._shared()
