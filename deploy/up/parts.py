@@ -160,8 +160,8 @@ def ray_environment(token: Path) -> dict[str, str]:
         # Loopback is shared by every user of the machine, and Ray runs whatever it is told to.
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(token),
-        # A search notices within seconds, not a minute, that Ray died.
-        "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+        # Workers end within seconds, not a minute, when Ray has died.
+        "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
         # Battles take what the pages leave: a search on all processors must not make the site slow.
         "RAY_worker_niceness": "10",
         "RAY_ROTATION_MAX_BYTES": "10000000",

@@ -1,8 +1,9 @@
 """The Ray cluster of the workers: join an existing one, or start one and stop it afterwards.
 
 Measured facts behind the settings: Ray waits 100 s for a dead address (so the port is probed first), notices the death
-of its control service after a minute (5 s with the setting below) and of its node daemon never (so ``check`` probes
-it), listens on every interface and accepts commands from any client (so: loopback and a token).
+of its control service after a minute (15 s with the setting below: it ends the driver then, which has to have noticed
+before, even on a busy machine) and of its node daemon never (so ``check`` probes it), listens on every interface and
+accepts commands from any client (so: loopback and a token).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; Ray's minimum i
 SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
     # Ray would end processes that begin, and begin others, where a busy machine needs more than a minute for one.
     "RAY_worker_register_timeout_seconds": "1800",
     # Standard output carries the study's events; Ray would print a page there for each lost worker.

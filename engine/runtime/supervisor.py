@@ -234,6 +234,10 @@ class Supervisor(Closed):
         """Replace workers that have died, are silent or make no progress."""
         now = time.monotonic()
         self._age(now)
+        # Workers die with what runs them, and to replace one calls it: a call to a dead Ray ends this process.
+        if self._deaths or now - self._checked_at > self._limits.beat_s / 2:
+            self._recruiter.check()
+            self._checked_at = time.monotonic()
         while self._deaths:
             name, reason = self._deaths.popleft()
             if name in self._members:
@@ -245,9 +249,6 @@ class Supervisor(Closed):
             reason = member.complaint(self._limits, holds=holds) if member.come else self._late(member)
             if reason:
                 self._lose(name, reason)
-        if now - self._checked_at > self._limits.beat_s / 2:
-            self._recruiter.check()
-            self._checked_at = time.monotonic()
 
     def _late(self, member: Member) -> str:
         """Why to give up a worker that has not connected; waiting for a processor is no reason, but is reported

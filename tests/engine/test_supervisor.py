@@ -269,6 +269,17 @@ def test_the_end_of_ray_is_told_at_once(pool: Supervisor, hands: Hands) -> None:
         collect(pool, 1, 10)
 
 
+def test_a_worker_that_died_with_ray_is_not_dismissed_by_a_call_to_ray(pool: Supervisor, hands: Hands) -> None:
+    pool.submit(requests(1))
+    hands.started[0].come()
+    pool.finished(0.1)
+    hands.dead = True
+    hands.started[0].die("its process has ended")
+    with pytest.raises(ActorLost, match="Ray is gone"):
+        collect(pool, 1, 10)
+    assert not hands.started[0].killed
+
+
 def test_junk_from_a_worker_is_told_as_such(pool: Supervisor, hands: Hands) -> None:
     pool.submit(requests(1))
     hands.started[0].come()._spoke.send([b"junk"], 1.0)
