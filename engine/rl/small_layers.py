@@ -19,13 +19,55 @@ I64 = NDArray[np.int64]
 
 
 @compiled
-def _bend(values: F32, by: F32, slope: np.float32) -> None:
-    """``values`` · ``slope``, in place, where ``by`` is 0 or below. A NaN is not; without a slope all are 0 there, as
-    0 · ∞ is none."""
-    for r in range(values.shape[0]):
-        for c in range(values.shape[1]):
-            if by[r, c] <= 0:
-                values[r, c] = slope * values[r, c] if slope else np.float32(0)
+def _product(x: F32, w: F32, y: F32) -> None:
+    """Write ``y`` [n, 1] = ``x`` [n, i] · ``w`` [i] by eight sums side by side: one output in BLAS takes longer than
+    sixty-four."""
+    n, whole = len(x), len(w) - len(w) % 8
+    for r in range(n):
+        a = b = c = d = e = f = g = h = np.float32(0)
+        for i in range(0, whole, 8):
+            a += x[r, i] * w[i]
+            b += x[r, i + 1] * w[i + 1]
+            c += x[r, i + 2] * w[i + 2]
+            d += x[r, i + 3] * w[i + 3]
+            e += x[r, i + 4] * w[i + 4]
+            f += x[r, i + 5] * w[i + 5]
+            g += x[r, i + 6] * w[i + 6]
+            h += x[r, i + 7] * w[i + 7]
+        for i in range(whole, len(w)):
+            a += x[r, i] * w[i]
+        y[r, 0] = ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@compiled
+def _finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
+    """y ← φ(y + b), or y + b. A NaN stays; without a slope all is 0 below 0, as 0 · ∞ is none. Both values are worked
+    out and one is chosen: so the compiler takes several numbers at a time."""
+    n, o = y.shape
+    if not bends:
+        for r in range(n):
+            for c in range(o):
+                y[r, c] += b[c]
+    elif slope:
+        for r in range(n):
+            for c in range(o):
+                v = y[r, c] + b[c]
+                low = slope * v
+                y[r, c] = low if v <= 0 else v
+    else:
+        for r in range(n):
+            for c in range(o):
+                v = y[r, c] + b[c]
+                y[r, c] = np.float32(0) if v <= 0 else v
+
+
+@compiled
+def _bend(delta: F32, h: F32, slope: np.float32) -> None:
+    """δ ← δ φ'(v), in place, where h = φ(v)."""
+    for r in range(delta.shape[0]):
+        for c in range(delta.shape[1]):
+            if h[r, c] <= 0:
+                delta[r, c] = slope * delta[r, c] if slope else np.float32(0)
 
 
 @compiled
@@ -41,12 +83,11 @@ def ahead(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, y: F3
             at += (i + 1) * o
             out = y[k] if j == last else hidden[k, begin : begin + n * o].reshape((n, o))
             begin += n * o
-            np.dot(h, W.T, out)
-            for r in range(n):
-                for c in range(o):
-                    out[r, c] += b[c]
-            if j < last:
-                _bend(out, out, slope)
+            if o == 1:
+                _product(h, W[0], out)
+            else:
+                np.dot(h, W.T, out)
+            _finish(out, b, slope, j < last)
             h = out
 
 
