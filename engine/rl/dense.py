@@ -188,6 +188,7 @@ def _ran(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Back]:
 
 def _ran_small(theta: Tensor, x: Tensor, small: _Small) -> tuple[Tensor, Back]:
     """In one call each way: operations of torch begin more slowly than such layers are computed."""
+    small_layers.on_one_thread()
     weights, seen = theta.contiguous().numpy(), (x if x.dim() > 2 else x[None]).contiguous().numpy()
     (K, size), (_, n, i), slope, widths = weights.shape, seen.shape, small.slope, small.widths
     hidden, y = np.empty((K, n * small.between), np.float32), np.empty((K, n, widths[-1]), np.float32)

@@ -1,15 +1,15 @@
 """Fully connected layers, compiled: a network, or several, in one call where torch makes a dozen.
 
 h_0 = x, h_j = φ(W_j h_{j−1} + b_j), y = W_k h_{k−1} + b_k, where φ(v) = v, or ``slope`` · v where v ≤ 0. θ has each
-layer's matrix [o, i], then its biases. Products go to SciPy's BLAS, which takes one thread from the first import on:
-several cost more than products this small.
+layer's matrix [o, i], then its biases. Products go to SciPy's BLAS, which must have one thread (``on_one_thread``).
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cython_blas  # noqa: F401, numba multiplies by it: it must be there to be limited
 from threadpoolctl import ThreadpoolController
 
 from engine.rl.compiled import compiled
@@ -120,11 +120,12 @@ def back(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, delta:
                 d = below
 
 
-def _on_one_thread() -> None:
-    """Let SciPy's BLAS take one thread, in this whole process."""
+@cache
+def on_one_thread() -> None:
+    """Let SciPy's BLAS take one thread, in this whole process: several cost more than products this small."""
+    # numba multiplies by it, and it must be there to be limited. To import it takes as long as to begin a sampler.
+    from scipy.linalg import cython_blas  # noqa: F401
+
     found = ThreadpoolController()
     mine = [each.filepath for each in found.lib_controllers if "scipy.libs" in each.filepath]
     found.select(filepath=mine).limit(limits=1)
-
-
-_on_one_thread()
