@@ -107,13 +107,10 @@ class _Small(NamedTuple):
 
 
 @cache
-def _small_of(layers: Layers) -> _Small | None:
-    """None where the activation does more than multiply negative numbers."""
-    slope = {"relu": 0.0, "leaky_relu": SLOPE}.get(layers.activation)
-    if slope is None:
-        return None
+def _small_of(layers: Layers) -> _Small:
+    slopes = {"relu": np.float32(0), "leaky_relu": np.float32(SLOPE), "tanh": small_layers.TANH}
     largest = max(a * b for a, b in itertools.pairwise(layers.widths))
-    return _Small(np.array(layers.widths), sum(layers.widths[1:-1]), np.float32(slope), largest)
+    return _Small(np.array(layers.widths), sum(layers.widths[1:-1]), slopes[layers.activation], largest)
 
 
 @cache
@@ -181,7 +178,7 @@ def _ran(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Back]:
     """y as from ``stacked``, and the way back, neither in the graph."""
     theta, x = theta.detach(), x.detach()
     n, small = x.shape[-2], _small_of(layers)
-    if small is not None and n and x.is_cpu and n * small.largest < _LEAST:
+    if n and x.is_cpu and n * small.largest < _LEAST:
         return _ran_small(theta, x, small)
     return _ran_by_torch(theta, x, layers)
 
@@ -203,7 +200,7 @@ def _ran_small(theta: Tensor, x: Tensor, small: _Small) -> tuple[Tensor, Back]:
 
 
 def _ran_by_torch(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Back]:
-    """By operations of torch: on a GPU, large ones, and those with another activation."""
+    """By operations of torch: on a GPU, and large ones."""
     whole = layers.each(theta)
     seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
     made = [run(parts, own, layers.activation) for parts, own in zip(whole, seen, strict=True)]

@@ -1,7 +1,12 @@
 """Fully connected layers, compiled: a network, or several, in one call where torch makes a dozen.
 
-h_0 = x, h_j = φ(W_j h_{j−1} + b_j), y = W_k h_{k−1} + b_k, where φ(v) = v, or ``slope`` · v where v ≤ 0. θ has each
-layer's matrix [o, i], then its biases. Products go to SciPy's BLAS, which must have one thread (``on_one_thread``).
+h_0 = x, h_j = φ(W_j h_{j−1} + b_j), y = W_k h_{k−1} + b_k, where φ(v) = v, or ``slope`` · v where v ≤ 0; with the
+slope ``TANH``, φ = tanh. θ has each layer's matrix [o, i], then its biases. Products go to SciPy's BLAS, which must
+have one thread (``on_one_thread``).
+
+tanh(v) = v p(v²) / q(v²) in float64, rounded to float32: the p and q of degrees 5 and 4 whose largest relative error
+for |v| ≤ 9.5 is the least, 2.3e-9; from there on it is 1. A dozen multiplications, several numbers at a time, take
+less than half of what torch takes.
 """
 
 from __future__ import annotations
@@ -16,6 +21,12 @@ from engine.rl.compiled import compiled
 
 F32 = NDArray[np.float32]
 I64 = NDArray[np.int64]
+TANH = np.float32(np.inf)
+"""In place of a slope."""
+_P5, _P4, _P3 = -1.1215567972320682e-11, 2.9222571080225017e-08, 2.743263956331947e-05
+_P2, _P1, _P0 = 0.003839643682091719, 0.1365698103045392, 0.9999999976987421
+_Q4, _Q3, _Q2, _Q1 = 1.2474522621631074e-06, 0.0003888189309896701, 0.027140718287222032, 0.4699031219878271
+_END = 9.5
 
 
 @compiled
@@ -40,6 +51,19 @@ def _product(x: F32, w: F32, y: F32) -> None:
 
 
 @compiled
+def _to_tanh(y: F32, b: F32) -> None:
+    """y ← tanh(y + b)."""
+    n, o = y.shape
+    for r in range(n):
+        for c in range(o):
+            u = np.float64(y[r, c] + b[c])
+            v = _END if u > _END else -_END if u < -_END else u
+            z = v * v
+            p = ((((_P5 * z + _P4) * z + _P3) * z + _P2) * z + _P1) * z + _P0
+            y[r, c] = np.float32(v * p / ((((_Q4 * z + _Q3) * z + _Q2) * z + _Q1) * z + 1.0))
+
+
+@compiled
 def _finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
     """y ← φ(y + b), or y + b. A NaN stays; without a slope all is 0 below 0, as 0 · ∞ is none. Both values are worked
     out and one is chosen: so the compiler takes several numbers at a time."""
@@ -48,6 +72,8 @@ def _finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
         for r in range(n):
             for c in range(o):
                 y[r, c] += b[c]
+    elif slope == TANH:
+        _to_tanh(y, b)
     elif slope:
         for r in range(n):
             for c in range(o):
@@ -64,6 +90,11 @@ def _finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
 @compiled
 def _bend(delta: F32, h: F32, slope: np.float32) -> None:
     """δ ← δ φ'(v), in place, where h = φ(v)."""
+    if slope == TANH:
+        for r in range(delta.shape[0]):
+            for c in range(delta.shape[1]):
+                delta[r, c] *= np.float32(1) - h[r, c] * h[r, c]
+        return
     for r in range(delta.shape[0]):
         for c in range(delta.shape[1]):
             if h[r, c] <= 0:

@@ -58,7 +58,7 @@ def test_only_what_is_asked_for_is_differentiated() -> None:
     assert not dense.forward(theta, x.detach(), layers).requires_grad
 
 
-@pytest.mark.parametrize("activation", ["leaky_relu", "relu"])
+@pytest.mark.parametrize("activation", ["leaky_relu", "relu", "tanh"])
 @pytest.mark.parametrize("n", [1, 7])
 def test_small_layers_and_large_ones_say_the_same(activation: dense.Activation, n: int, monkeypatch: Any) -> None:
     layers, rng = dense.Layers((5, 16, 3, 2), activation), torch.Generator().manual_seed(1)
@@ -74,7 +74,7 @@ def test_small_layers_and_large_ones_say_the_same(activation: dense.Activation, 
         torch.testing.assert_close(small, large)
 
 
-@pytest.mark.parametrize("activation", ["leaky_relu", "relu"])
+@pytest.mark.parametrize("activation", ["leaky_relu", "relu", "tanh"])
 def test_infinite_numbers_go_through_small_layers_as_through_torch_s(
     activation: dense.Activation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,8 +89,21 @@ def test_infinite_numbers_go_through_small_layers_as_through_torch_s(
         torch.testing.assert_close(small, large, equal_nan=True)
 
 
-def test_what_is_not_a_number_stays_so_in_small_layers() -> None:
-    layers = dense.Layers((2, 4, 1), "relu")
+def test_the_tanh_of_small_layers_is_the_nearest_number_or_the_one_beside_it() -> None:
+    rng = np.random.default_rng(1)
+    plain = [np.linspace(-12, 12, 200_001), 10 ** rng.uniform(-30, 30, 100_000), rng.standard_normal(100_000)]
+    x = torch.from_numpy(np.concatenate([*plain, [0.0, np.inf, -np.inf, 3e38]]).astype(np.float32))[:, None]
+    layers = dense.Layers((1, 1, 1), "tanh")
+    y = dense.forward(torch.tensor([1.0, 0.0, 1.0, 0.0]), x, layers).numpy()[:, 0]
+    exact = np.tanh(x.numpy()[:, 0].astype(np.float64))
+    assert np.abs(y - exact).max() <= 0.6 * np.spacing(np.float32(0.5)), "rounding alone is half of it"
+    assert (np.abs(y - exact) <= 0.6 * np.spacing(np.abs(exact).astype(np.float32))).all()
+    assert (np.abs(y) <= 1).all()
+
+
+@pytest.mark.parametrize("activation", ["leaky_relu", "relu", "tanh"])
+def test_what_is_not_a_number_stays_so_in_small_layers(activation: dense.Activation) -> None:
+    layers = dense.Layers((2, 4, 1), activation)
     theta, x = torch.rand(layers.size), torch.tensor([[1.0, torch.nan], [1.0, 1.0]])
     y = dense.forward(theta, x, layers)
     assert torch.isnan(y[0])
