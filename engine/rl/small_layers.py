@@ -154,7 +154,7 @@ def back(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, delta:
 @cache
 def on_one_thread() -> None:
     """Let SciPy's BLAS take one thread, in this whole process: several cost more than products this small."""
-    # numba multiplies by it, and it must be there to be limited. To import it takes as long as to begin a sampler.
+    # numba multiplies by it, and it must be there to be limited. Half a second to import, which samplers never need.
     from scipy.linalg import cython_blas  # noqa: F401
 
     found = ThreadpoolController()

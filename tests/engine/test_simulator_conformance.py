@@ -127,9 +127,9 @@ def test_a_program_that_hangs_is_waited_for_once_and_the_wait_is_told_while_it_l
         "wins, empty batch, empty slots, same seed, other seeds, patch, new pieces, bad input, fidelity, replay, "
         "speed, cancel: the conversation broke before"
     ]
-    assert [left for what, left in told if what == "the answer to BATTLES of 8 battles"] == [
-        pytest.approx(0.5, abs=0.5)
-    ]
+    awaited = [(what, left) for what, left in told if what not in ("HELLO", "")]  # a slow machine starts it slowly
+    assert [what for what, _ in awaited] == ["the answer to BATTLES of 8 battles"]
+    assert 0 < awaited[0][1] < 1
 
 
 def test_answers_that_are_sent_twice_are_found() -> None:
