@@ -58,6 +58,7 @@ def worker(queue: str, slots: int) -> list[str]:
 
 RAY_PATIENCE = 1800.0
 """Longer than Ray's owner waits by itself, which knows how busy the machine is (``deploy.up.ray_owner``)."""
+NICENESS = "RAY_worker_niceness"
 
 
 def parts(layout: Layout, options: Options, listener: socket.socket) -> list[Part]:
@@ -163,7 +164,7 @@ def ray_environment(token: Path) -> dict[str, str]:
         # Workers end within seconds, not a minute, when Ray has died.
         "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
         # Battles take what the pages leave: a search on all processors must not make the site slow.
-        "RAY_worker_niceness": "10",
+        NICENESS: os.environ.get(NICENESS, "10"),
         "RAY_ROTATION_MAX_BYTES": "10000000",
         "RAY_ROTATION_BACKUP_COUNT": "2",
     }

@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import ActorLost
 from engine.problem import ShouldStop
 from engine.processor_waits import ProcessorWaits, crowd
-from engine.runtime import answering
+from engine.runtime import answering, niceness
 from engine.runtime.answering import ALLOWED, check_factory
 from engine.runtime.broadcast import Broadcast, Post, Relay
 from engine.runtime.channels import TO_HUB, Source, Ticket
@@ -42,6 +42,7 @@ class WorkerActor:
     ) -> None:  # fmt: skip
         """Serve the driver. One actor uses one processor, compiled loops included. ``host``: the address at which it
         can be reached, where there are several hosts."""
+        niceness.apply_to_session()
         gc.disable()  # what it plays or learns with is imported now, and nothing of that is garbage
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
         os.environ[HOST] = host

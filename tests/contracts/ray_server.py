@@ -20,6 +20,8 @@ from engine.runtime import cluster
 HOME = Path(cluster.__file__).parents[2]
 PATIENCE_S = 300.0
 """Seconds to wait for what must happen: far beyond what it takes on a busy machine."""
+NICENESS = 1
+"""Of its workers: some, but so little that they are not slow beside other tests."""
 SERVE = """
 import sys, time, ray
 from engine.runtime.cluster import connected
@@ -80,7 +82,7 @@ def ray_server(cpus: int = 2) -> Iterator[RayServer]:
     """Start a Ray, and end it whatever happens."""
     agree_on_authentication()
     before = dict(os.environ)
-    os.environ.update(cluster.SETTINGS, RAY_worker_niceness="0")
+    os.environ.update(cluster.SETTINGS, RAY_worker_niceness=str(NICENESS))
     variables = {name: value for name, value in os.environ.items() if not name.startswith("EQUIPOISE_RAY")}
     process = subprocess.Popen(
         [sys.executable, "-c", SERVE, str(2 * cpus)], env=variables, cwd=HOME, text=True,

@@ -15,13 +15,14 @@ import pytest
 from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, ConfigError
 from engine.problem import Evaluation
+from engine.runtime import niceness
 from engine.runtime.members import WorkerLimits
 from engine.runtime.pool import Pool, open_pool
 from engine.runtime.ray_workers import RayWorkers, _how
 from tests.contracts import evaluators
 from tests.contracts.evaluators import dangerous, requests
 from tests.contracts.pool import PoolContract, check, collect
-from tests.contracts.ray_server import PATIENCE_S, RayServer, all_gone, eventually, ray_server, start_driver
+from tests.contracts.ray_server import NICENESS, PATIENCE_S, RayServer, all_gone, eventually, ray_server, start_driver
 
 FACTORY = "tests.contracts.evaluators:build"
 
@@ -67,6 +68,20 @@ def test_killing_any_actor_in_the_middle_changes_no_answer(ray: RayServer, seed:
         troubles = running.incidents()
     check(told, asked)
     assert [trouble.what for trouble in troubles] == ["lost-worker"]
+
+
+@pytest.mark.skipif(not niceness.AUTOGROUP.exists(), reason="this kernel does not group processes by session")
+def test_workers_are_nice_to_other_sessions_and_their_daemons_and_driver_are_not(ray: RayServer) -> None:
+    def groups() -> list[str]:
+        return [Path(f"/proc/{worker.pid}/autogroup").read_text() for worker in ray.workers()]
+
+    with pool():
+        assert eventually(lambda: sum(group.endswith(f"nice {NICENESS}\n") for group in groups()) == 2)
+        own = groups()
+    assert len(set(own)) == 2, "each has a session of its own"
+    daemon = Path(f"/proc/{ray.daemon('raylet').pid}/autogroup").read_text()
+    assert daemon.endswith("nice 0\n")
+    assert daemon not in own
 
 
 def test_two_deaths_over_a_request_change_no_answer(ray: RayServer, tmp_path: Path) -> None:

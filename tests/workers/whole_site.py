@@ -46,7 +46,8 @@ class WholeSite:
     def __init__(self, var: Path, **environment: str) -> None:
         self.layout = Layout(var.resolve())
         self.port = free_port()
-        self.environment = {**os.environ, "VAR": str(var), "PORT": str(self.port), "EQUIPOISE_DEMO": "0", **environment}
+        own = {"VAR": str(var), "PORT": str(self.port), "EQUIPOISE_DEMO": "0", "RAY_worker_niceness": "0"}
+        self.environment = {**os.environ, **own, **environment}  # searches that yield are slow beside other tests
         # What the tests' own settings put there must not reach the site under test.
         for name in ("EQUIPOISE_VAR", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "DATABASE_URL"):
             self.environment.pop(name, None)
