@@ -72,7 +72,8 @@ class MAPElites(PopulationSearch):
     def grid(self) -> Arrays:
         """The filled cells: ``cell`` int64[n, k] coordinates, ``quality`` float64[n], ``id`` int64[n]."""
         cells = sorted(self.cells)
-        where = np.array(np.unravel_index(cells, (self.bins,) * self.k), dtype=np.int64).T.reshape(len(cells), self.k)
+        shape = (self.bins,) * self.k
+        where = np.array(np.unravel_index(np.array(cells, np.int64), shape), np.int64).T.reshape(len(cells), self.k)
         found = [self.cells[c].evaluation for c in cells]
         quality = np.array([e.objectives[self.quality] for e in found], dtype=np.float64)
         return {"cell": where, "quality": quality, "id": np.array([e.id for e in found], dtype=np.int64)}

@@ -180,6 +180,11 @@ def test_quality_that_is_not_a_finite_number_never_keeps_a_cell_for_good() -> No
     assert search.qd_score() == 2.0, "the floor is that of the first tick that has finite ones"
 
 
+def test_a_map_on_which_nobody_is_yet_has_no_cells() -> None:
+    grid = MAPElites(PLANE, 20, 8, 3, bins=5).grid()
+    assert {name: column.shape for name, column in grid.items()} == {"cell": (0, 2), "quality": (0,), "id": (0,)}
+
+
 def test_a_resumed_grid_is_the_same_grid() -> None:
     whole, half, again = (MAPElites(PLANE, 20, 8, 3, bins=5) for _ in range(3))
     finish(whole)
