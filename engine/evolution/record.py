@@ -19,7 +19,7 @@ from engine.arrays import Bundle, pack, stacked, unpack
 from engine.columns import Arrays
 from engine.errors import StoreError
 from engine.events import Counters
-from engine.evolution.algorithm import Individual
+from engine.evolution.algorithm import Individual, Parts, of_part, to_part
 from engine.evolution.archive import Archive
 from engine.evolution.estimates import merged
 from engine.evolution.termination import Termination
@@ -97,6 +97,21 @@ class Record:
         """Store what has come back since the last chunk, in order of birth; its hash, empty where there is nothing."""
         found = sorted(self.waiting, key=lambda i: i.evaluation.id)
         return self.store.put(pack(self.meta(), self.arrays(found))) if found else ""
+
+    def under_way(self) -> Parts:
+        """What waits for its chunk, as parts of a checkpoint within a round; none at the end of a round."""
+        found = {"arrived": to_part(self.waiting)} if self.waiting else {}
+        if self.further:
+            candidates, answers = zip(*self.further, strict=True)
+            found["further"] = columns.encode(answers)
+            found["further"].arrays["candidate"] = np.array(candidates, np.int64)
+        return found
+
+    def load_under_way(self, parts: Parts) -> None:
+        """The inverse of ``under_way``, after ``load``."""
+        self.waiting = of_part(parts["arrived"]) if "arrived" in parts else []
+        if further := parts.get("further"):
+            self.further = list(zip(further.arrays["candidate"].tolist(), columns.decode(further), strict=True))
 
     @property
     def succeeded(self) -> bool:
@@ -247,7 +262,7 @@ class Record:
         return Counters(t["evaluations"], t.get("battles", 0), t["cached"], t.get("steps", 0), seconds, self.planned)
 
     def state(self) -> dict[str, Any]:
-        """As JSON, without rows that wait for their chunk: none wait when a checkpoint is written."""
+        """As JSON, without what is ``under_way``."""
         return {
             "chunks": self.chunks,
             "totals": self.totals,

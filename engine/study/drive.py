@@ -86,6 +86,7 @@ class Drive(PoolSession):
     def load(self, saved: Checkpoint) -> None:
         self.algorithm.load(saved.below(f"algorithm/{self.name}"))
         self.record.load(saved.parts["record"].meta)
+        self.record.load_under_way(saved.below("round"))
         self.tick, self.succeeded = saved.tick, self.record.succeeded
 
     def end(self, pool: Pool, command: Command) -> Iterator[AnyEvent]:
@@ -146,13 +147,18 @@ class Drive(PoolSession):
         front = self.algorithm.front()
         artifacts = {"chunk": self.record.close_chunk(), "front": self.record.put(front)}
         metrics, more = self.extras(front)
-        self.saved = checkpoint.write(self.study, self.tick, self.parts(), self.store)
+        self.save()
         artifacts |= {**more, "checkpoint": self.saved}
         return self.say(Progressed, metrics=self.record.metrics(front) | metrics, artifacts=artifacts)
 
+    def save(self) -> None:
+        """Write a checkpoint."""
+        self.saved = checkpoint.write(self.study, self.tick, self.parts(), self.store)
+
     def parts(self) -> Parts:
         """The parts of a checkpoint."""
-        return {"record": Bundle(self.record.state(), {}), **named(f"algorithm/{self.name}", self.algorithm.state())}
+        record = {"record": Bundle(self.record.state(), {}), **named("round", self.record.under_way())}
+        return record | named(f"algorithm/{self.name}", self.algorithm.state())
 
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
         """Evaluate the final front, and the whole map of MAP-Elites, again on seeds that the search never saw. The

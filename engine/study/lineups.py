@@ -120,9 +120,12 @@ class _Search(_Lineups):
         return over or bool(self.record.termination.reason)
 
     def cut_off(self, command: Command) -> dict[str, str]:
-        """What was played of the round, for a search that is put aside may never go on."""
-        played = command == "pause" and bool(self.record.waiting or self.record.further)
-        return {"arrived": self.record.close_chunk()} if played else {}
+        """What was played of the round, for a search that is put aside may never go on; who goes on from the checkpoint
+        has it, too."""
+        if not (self.record.waiting or self.record.further):
+            return {}
+        self.save()
+        return {"arrived": self.record.close_chunk()} if command == "pause" else {}
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """The algorithm's views."""
