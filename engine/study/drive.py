@@ -140,7 +140,7 @@ class Drive(PoolSession):
         requests = self.asked(pool.room)
         self.requests.update((r.id, r) for r in requests)
         if requests:
-            pool.submit(requests)
+            self.submit(pool, requests)
 
     def progressed(self) -> AnyEvent:
         """A tick is complete: write the chunk and the checkpoint."""
@@ -200,7 +200,7 @@ class Drive(PoolSession):
         cost = self.cost(requests)
         self.record.planned = self.record.totals[self.record.unit] + cost if cost and last else 0
         yield self.say(Logged, message=what)
-        pool.submit(requests)
+        self.submit(pool, requests)
         self.throttle.restart()
         found: dict[int, Individual] = {}
         while len(found) < len(asked):

@@ -65,7 +65,7 @@ class Scheduled(PoolSession):
     def hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
         """Have played what comes next. Raises Cancelled when a command to end came while that was decided."""
         if requests := self.schedule.ask(pool.room):
-            pool.submit(requests)
+            self.submit(pool, requests)
         yield from ()
 
     def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:

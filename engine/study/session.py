@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from engine.catalog import EVALUATORS
@@ -12,7 +12,7 @@ from engine.config.base import Study
 from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, Cancelled, EngineError
 from engine.events import AnyEvent, Counters, Incident, Logged, Started
-from engine.problem import Evaluation
+from engine.problem import Evaluation, Request
 from engine.runtime.outcomes import Trouble
 from engine.runtime.pool import Pool, open_pool
 from engine.store import Store
@@ -138,6 +138,14 @@ class PoolSession(Session):
         """The pool of its workers. Raises as ``open_pool``."""
         factory = EVALUATORS[self.evaluator]
         return open_pool(self.pool, factory, self.payload(), should_stop=self.stopped, succeeded=self.succeeded)
+
+    def submit(self, pool: Pool, requests: Sequence[Request]) -> None:
+        """Hand requests to the pool. If it dies after a command to end, that is no error, as in ``finished``."""
+        try:
+            pool.submit(requests)
+        except ActorLost:
+            if not self.control():
+                raise
 
     def finished(self, pool: Pool) -> list[Evaluation]:
         """The evaluations that the pool has finished. If it dies after a command to end, that is no error: the command
