@@ -17,9 +17,11 @@ from django.utils import timezone
 from webapp.lib import ray_starts
 from webapp.projects.models import Project
 from webapp.studies import checks, journal, playable, retired
+from webapp.studies.explore_source import CUT_OFF
 from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, Status
 from webapp.studies.queue import hold, room_obstacle
+from webapp.training.cut_off import NETWORKS
 from workers import process, ray
 
 T = TypeVar("T")
@@ -160,10 +162,12 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
             "message": message,
             "finished_at": now,
             "stalled_attempts": 0,
+            "artifacts": _with_networks(job),
         }
         return [Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)], changes
     if job.command == Job.Command.PAUSE:
         changes = {"status": Status.PAUSED, "command": "", "message": "", "stalled_attempts": 0}
+        changes["artifacts"] = _with_networks(job)
         return [Entry("paused", {"artifacts": {}}, job.tick)], changes
     if job.stalled_attempts >= MOST_STALLED_ATTEMPTS and not blameless:
         which = ORDINAL.get(job.stalled_attempts, f"{job.stalled_attempts}th")
@@ -179,6 +183,12 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
         changes["stalled_attempts"] = max(0, job.stalled_attempts - 1)
     incident = Entry("incident", {"what": "lost-worker", "message": message}, job.tick)
     return [incident, status_entry(Status.QUEUED)], changes
+
+
+def _with_networks(job: Job) -> dict[str, str]:
+    """What the job has left, without players of a round under way whose networks its attempt died before it wrote."""
+    lost = "task" in job.config and NETWORKS not in job.artifacts
+    return {role: digest for role, digest in job.artifacts.items() if not (lost and role == CUT_OFF)}
 
 
 def _same(job: Job) -> str:

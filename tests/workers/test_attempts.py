@@ -281,6 +281,31 @@ def test_what_a_pause_cut_off_stays_until_the_job_has_gone_on_and_left_something
     assert again.artifacts == {"archive": first, "arrived_agents": later}
 
 
+@pytest.mark.parametrize("command", ["pause", "stop"])
+def test_players_of_a_round_whose_networks_an_attempt_died_before_it_wrote_are_not_counted(
+    command: str, make_job: MakeJob
+) -> None:
+    before, agents, back, lineups = (store().put(text) for text in (b"arrived", b"agents", b"back", b"lineups"))
+    players = {"config": {"task": {}}, "command": command}
+    alone = died(make_job(row=players), back)
+    assert (alone.status, alone.artifacts) == ("paused" if command == "pause" else "stopped", {})
+    kept = {"arrived": before, "arrived_agents": agents}
+    assert died(make_job(row={**players, "artifacts": kept})).artifacts == kept, "it died before it went on"
+    assert died(make_job(row={**players, "artifacts": kept}), back).artifacts == {}
+    search = make_job(row={"command": command, "artifacts": {"arrived": lineups}})
+    assert died(search).artifacts == {"arrived": lineups}, "lineups need no networks"
+
+
+def died(job: Job, back: str = "") -> Job:
+    """The job after an attempt that has died; ``back``: who it said had come back."""
+    claimed = claims.take(job.pk, "a worker")
+    assert claimed is not None
+    if back:
+        Relay(claimed).take([events.encode(events.Logged(job=job.pk, attempt=1, message="", arrived=back))])
+    runner.record_death(claimed, "It ended.")
+    return Job.objects.get(pk=job.pk)
+
+
 def back_in_the_queue(job: Job) -> Job:
     Job.objects.filter(pk=job.pk).update(status="queued")
     return Job.objects.get(pk=job.pk)
