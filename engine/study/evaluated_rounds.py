@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Stopped
@@ -15,12 +15,13 @@ from engine.study.learning import Learning
 
 
 class EvaluatedRounds(Learning):
-    """``pending``: the metrics of a round whose evaluation a command interrupted; ``warned``: it was said that rounds
-    are too short for an episode."""
+    """``pending``: the metrics of a round whose evaluation a command interrupted; ``reported``: the last round of which
+    an event told; ``warned``: it was said that rounds are too short for an episode."""
 
     def __init__(self, store: Store, control: Control, *, waiting: bool) -> None:
         super().__init__(store, control, waiting=waiting)
         self.pending: Metrics = {}
+        self.reported = 0
         self.warned = False
 
     @abstractmethod
@@ -61,10 +62,19 @@ class EvaluatedRounds(Learning):
             self.saved = self.checkpoint()
             return
         metrics, self.pending = metrics | (self.curve.evaluations() if due else {}), {}
+        self.reported = self.tick
         artifacts = self.artifacts()
         self.saved = artifacts["checkpoint"] = self.checkpoint()
         yield self.say(Progressed, metrics=metrics, artifacts=artifacts)
         self.throttle.restart()
+
+    def closing(self) -> dict[str, Any]:
+        """What a checkpoint holds of a round that was not reported yet."""
+        return {"pending": self.pending, **({"reported": self.reported} if self.pending else {})}
+
+    def load_closing(self, meta: Mapping[str, Any]) -> None:
+        """Continue from ``closing``."""
+        self.pending, self.reported = meta["pending"], meta.get("reported", self.tick)
 
     def ended(self, command: Command) -> Iterator[AnyEvent]:
         """The last events. A pause within an evaluation also names what its round leaves: the checkpoint's snapshots
@@ -80,4 +90,4 @@ class EvaluatedRounds(Learning):
         yield self.say(kind, artifacts=self.results(), summary=self.curve.summary(self.steps), **more)
 
     def reached(self) -> tuple[int, Counters]:
-        return self.tick, self.curve.counters(self.steps)
+        return self.reported, self.curve.counters(self.steps)

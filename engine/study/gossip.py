@@ -54,13 +54,14 @@ def gossip(config: GossipConfig, store: Store, resume: str, control: Control) ->
 
 
 class _Gossip(Session):
-    """``states``: of the agents, as each told it last; ``versions``: their updates, as they told them last; ``asked``:
-    the tick at whose end they were asked for their states, ``awaited``: who has not answered, until ``deadline``."""
+    """``reported``: the last round of which an event told; ``states``: of the agents, as each told it last;
+    ``versions``: their updates, as they told them last; ``asked``: the tick at whose end they were asked for their
+    states, ``awaited``: who has not answered, until ``deadline``."""
 
     def __init__(self, config: GossipConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
         self.config, self.training = config, config.training
-        self.tick = self.epoch = self.losses = 0
+        self.tick = self.reported = self.epoch = self.losses = 0
         self.late = False  # its minutes are over
         self.longest, self.warned = 0, False
         self.saved = ""
@@ -93,7 +94,7 @@ class _Gossip(Session):
         yield from self._ended(command)
 
     def reached(self) -> tuple[int, Counters]:
-        return self.tick, self.curve.counters(self.steps)
+        return self.reported, self.curve.counters(self.steps)
 
     @property
     def steps(self) -> int:
@@ -250,7 +251,7 @@ class _Gossip(Session):
         if due and not self._examine():
             self.saved = self._checkpoint()
             return
-        self.pending = None
+        self.pending, self.reported = None, self.tick
         if due:
             metrics = metrics | self.curve.evaluations()
             self.saved = self._checkpoint()
@@ -298,6 +299,8 @@ class _Gossip(Session):
 
     def _checkpoint(self) -> str:
         round_ = self.curve.state() | {"pending": self.pending, "links": self.links, "learned": self.learned}
+        if self.pending is not None:
+            round_["reported"] = self.reported
         parts = {"round": Bundle(round_, {})}
         for i, state in enumerate(self.states):
             parts |= {f"{part}/{name_of(i)}": bundle for part, bundle in state.items()}
@@ -315,6 +318,7 @@ class _Gossip(Session):
         self.curve.load(meta)
         self.late = self.tick >= self.config.ticks
         self.pending, self.links, self.saved = meta["pending"], meta["links"], digest
+        self.reported = meta.get("reported", self.tick)
 
 
 def slowdown(agents: int, processors: int) -> str:

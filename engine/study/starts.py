@@ -280,7 +280,7 @@ class _Starts(EvaluatedRounds):
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        meta = {"over": self.over, "pending": self.pending, "table": self.table, "missing": list(self.missing)}
+        meta = {"over": self.over, "table": self.table, "missing": list(self.missing)} | self.closing()
         if self.config.replay.where == "redis":
             meta["job"] = self.job
         parts = {"round": Bundle(self.curve.state() | meta, {}), **self.agent.parts()}
@@ -295,7 +295,8 @@ class _Starts(EvaluatedRounds):
             raise ConfigError([("resume", why)])
         self.agent.load(parts)
         self.curve.load(meta)
-        self.over, self.pending, self.table = meta["over"], meta["pending"], meta["table"]
+        self.load_closing(meta)
+        self.over, self.table = meta["over"], meta["table"]
         self.job = meta.get("job", self.job)
         self.saved, self.kept = digest, self.steps
         self.before = Lost(*meta["missing"])

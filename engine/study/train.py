@@ -111,7 +111,7 @@ class _Train(EvaluatedRounds):
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        parts = {"round": Bundle(self.curve.state() | {"over": self.over, "pending": self.pending}, {})}
+        parts = {"round": Bundle(self.curve.state() | {"over": self.over} | self.closing(), {})}
         for policy in self.policies.values():
             parts |= policy.parts()
         return checkpoint.write(self.config, self.tick, parts, self.store)
@@ -125,7 +125,8 @@ class _Train(EvaluatedRounds):
             why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
             raise ConfigError([("resume", why)])
         self.curve.load(meta)
-        self.over, self.pending, self.saved, self.kept = meta["over"], meta["pending"], digest, self.steps
+        self.load_closing(meta)
+        self.over, self.saved, self.kept = meta["over"], digest, self.steps
 
     def results(self) -> dict[str, str]:
         kept: dict[str, str] = {}

@@ -220,6 +220,23 @@ def test_an_evaluation_that_is_broken_off_is_made_up_for(store: FolderStore, mon
 heard: list[int] = []
 
 
+@pytest.mark.parametrize("command", ["stop", "pause"])
+def test_a_command_within_an_evaluation_leaves_a_study_after_the_last_round_that_it_told(
+    command: str, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    monkeypatch.setattr("engine.study.gossip.evaluate", lambda *_: begun.append(1))
+    found = list(run(study(), store, control=lambda: command if begun else ""))  # type: ignore[arg-type,return-value]
+    assert isinstance(found[-1], Stopped | Paused)
+    assert [event.tick for event in found if isinstance(event, Progressed)] == [1]
+    assert found[-1].tick == 1, "the second is evaluated"
+    again = list(run(study(), store, found[-1].artifacts["checkpoint"], control=lambda: command))  # type: ignore[arg-type,return-value]
+    assert [again[0].tick, again[-1].tick] == [1, 1]
+    monkeypatch.undo()
+    rest = list(run(study(), store, found[-1].artifacts["checkpoint"]))
+    assert [event.tick for event in rest if isinstance(event, Progressed)] == [2, 3, 4]
+
+
 def test_agents_that_do_not_wait_go_on_from_a_checkpoint(store: FolderStore) -> None:
     control, begun = after(2, "pause")
     for event in run(study(staleness=None), store, control=control):

@@ -285,8 +285,20 @@ def test_a_command_interrupts_an_evaluation_and_going_on_repeats_it(
     assert [tick for tick, *_ in curve(before)] == [1, 2, 3][: 2 * evaluation - 1]
     again = events(study(), store, resume=end.artifacts["checkpoint"], control=lambda: "pause")
     assert isinstance(again[-1], Paused)
+    assert [end.tick, again[0].tick, again[-1].tick] == [curve(before)[-1][0] if curve(before) else 0] * 3
     after = events(study(), store, resume=again[-1].artifacts["checkpoint"])
     assert curve(before) + curve(again) + curve(after) == whole
+
+
+def test_a_stop_within_an_evaluation_leaves_a_training_after_the_last_round_that_it_told(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    monkeypatch.setattr("engine.study.train.evaluate", lambda *_: begun.append(1))
+    found = events(study(evaluate_every=2), store, control=lambda: "stop" if begun else "")
+    assert isinstance(found[-1], Stopped)
+    assert [tick for tick, *_ in curve(found)] == [1]
+    assert found[-1].tick == 1, "the second is evaluated"
 
 
 def test_rounds_of_no_given_length_last_several_episodes_of_every_battle(store: FolderStore) -> None:
