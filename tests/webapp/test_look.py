@@ -183,3 +183,19 @@ def test_what_only_screen_readers_hear_in_a_wide_table_makes_no_page_wider_than_
     assert rule
     assert "position: relative;" in rule[1]
     assert "overflow-x: auto;" in rule[1]
+
+
+def test_the_legend_of_a_chart_stands_above_it() -> None:
+    legend = re.compile(r'<(?:p|div) class="[^"]*(?:lines-key|patch-key|sensitivity-key|\blegend\b)|lines_key\.html')
+    chart = re.compile(
+        r'class="(?:lines-chart|plot|job-chart|style-chart|hunt-map|gossip-circle)\b|partials/lines\.html"[^%]*small=True'
+    )
+    seen = 0
+    for file in TEMPLATES:
+        text = file.read_text()
+        legends, charts = ([found.start() for found in kind.finditer(text)] for kind in (legend, chart))
+        if legends and charts:
+            seen += 1
+            assert min(legends) < min(charts), f"{file.name} begins with a chart"
+            assert max(legends) < max(charts), f"{file.name} ends with a legend"
+    assert seen >= 8
