@@ -42,7 +42,7 @@ from webapp.arena.selves import Selves
 from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
 from webapp.arena.watching import past_recording, recording
 from webapp.lib.storage import store
-from webapp.lib.words import about
+from webapp.lib.words import NBSP, about
 from webapp.studies import actions
 from webapp.studies.estimates import FASTER, SLOWER
 from webapp.studies.journal import Entry, append
@@ -928,7 +928,8 @@ def test_curves_show_where_lessons_begin_and_the_ranges_of_rounds_also_as_a_tabl
     drawn = course_lines(["a", "b"], columns, "win")
     assert drawn.heads == ["Decisions learned from", "Lesson", "a", "b"]
     assert drawn.rows == [
-        ["100", "1", "0.25 (0.125 to 0.5)", ""], ["200", "1", "0.5 (0.25 to 0.75)", "0.5"], ["400", "2", "", "0.75"],
+        ["100", "1", f"25{NBSP}% (12 to 50{NBSP}%)", ""], ["200", "1", f"50{NBSP}% (25 to 75{NBSP}%)", f"50{NBSP}%"],
+        ["400", "2", "", f"75{NBSP}%"],
     ], "pairs of the tournament are no rounds, and no range is made up"  # fmt: skip
     half = (LEFT + RIGHT) / 2
     assert [(each.text, each.x, each.x + each.width) for each in drawn.stretches] == [
@@ -939,7 +940,9 @@ def test_curves_show_where_lessons_begin_and_the_ranges_of_rounds_also_as_a_tabl
     (x, high), *_, (last, low) = [tuple(map(float, each.split())) for each in line.band[1:-2].split(" L")]
     assert x == last == round(line.points[0][0], 1)
     assert high < line.points[0][1] < low, "the range is around its line"
-    assert line.tips[0].text == "a, 100: 0.25 (0.125 to 0.5)"
+    assert line.tips[0].text == f"a, 100: 25{NBSP}% (12 to 50{NBSP}%)"
+    assert {text[-2:] for text, _ in drawn.levels} == {f"{NBSP}%"}, "shares of battles won"
+    assert not any("%" in text for text, _ in course_lines(["a"], columns | {"a/return": [1.0] * 4}, "return").levels)
     many = {"tick": [*map(float, range(40))], "steps": [10.0 * i for i in range(1, 41)], "a/win": [0.5] * 40,
             "lesson": [float(i + 1) for i in range(40)]}  # fmt: skip
     texts = [each.text for each in course_lines(["a"], many, "win").stretches]

@@ -21,12 +21,14 @@ from tests.webapp.recorded import recorded
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.shared_critic.asking import TogetherForm
+from webapp.shared_critic.charts import search
 from webapp.shared_critic.menus import spread_of
 from webapp.shared_critic.parts import _busy
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 from webapp.studies.overview import pace
+from webapp.studies.rounds import Columns
 from webapp.studies.study_form import LEFT_OUT
 
 pytestmark = pytest.mark.django_db
@@ -255,6 +257,13 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     assert "4 of 4 rounds" in shown
     assert "Each line is the mean of a round" not in shown
     assert "The first 60 decisions were played by chance and are not drawn" in shown
+
+
+def test_shares_are_told_in_per_cent_and_nothing_else_is() -> None:
+    rounds: Columns = {"steps": [1.0, 2.0], "seconds": [1.0, 2.0]}
+    rounds |= {name: [0.25, 0.5] for name in ("chance_rl", "sigma", "floor")}
+    charts = {small.title: small.chart for small in search(rounds, 0.0, learns=True)}
+    assert [chart.levels[-1][0] for chart in charts.values()] == ["100\u00a0%", "0.5", "100\u00a0%"], [*charts]
 
 
 def test_no_chart_has_rounds_in_which_only_chance_played(team: Studio, designer: Client) -> None:

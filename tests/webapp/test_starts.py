@@ -139,6 +139,7 @@ def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episod
         assert len(line.tips) == sum(evaluated) > 0
         assert line.band.count("L") == 2 * sum(evaluated) - 1, "both ends of each"
         assert all(re.search(r": [^(]+% \(\S+ to [^)]+%\), \d+ episodes$", tip.text) for tip in line.tips)
+    assert [text for text, _ in chart.levels] == ["0\u00a0%", "50\u00a0%", "100\u00a0%"], "shares of episodes"
     assert chart.heads[:2] == ["Learning steps", "Episodes of each"]
     assert {row[1] for row in chart.rows} <= {"", str(job.config["episodes"])}
     assert str(job.config["episodes"]) in {row[1] for row in chart.rows}
@@ -160,6 +161,8 @@ def test_specialists_see_reward_length_forecast_and_chance_of_each_start_round_b
     for what, chart in zip(("return", "length", "max_q", "chance"), drawn.values(), strict=True):
         known = [sum(value is not None for value in columns[f"task-{i}/{what}"]) for i in (1, 2, 3)]
         assert [len(line.points) for line in chart.lines] == [count for count in known if count]
+    units = {title: all(text.endswith("%") for text, _ in chart.levels) for title, chart in drawn.items()}
+    assert [title for title, in_per_cent in units.items() if in_per_cent] == ["Chance to be practised next"]
     content = designer.get(page(job)).content.decode()
     details = content[content.index("Details for specialists") :]
     assert all(title in details for title in drawn)

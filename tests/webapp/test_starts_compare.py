@@ -68,6 +68,7 @@ def test_starts_that_several_have_are_drawn_too_and_those_of_one_alone_are_not(m
         "Success: The last platform",
     ]  # fmt: skip
     assert all(len(chart.lines) == 2 for chart in drawn.values())
+    assert [text for text, _ in [*drawn.values()][-1].levels] == ["0\u00a0%", "50\u00a0%", "100\u00a0%"]
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from webapp.lib.words import number
+from webapp.lib.figures import share_with_ends
+from webapp.lib.words import number, percent
 from webapp.studies.lines import RIGHT, Column, LineRange, Lines, Stretch, ends, known, shown, side_by_side
 from webapp.studies.rounds import Columns
 
 MARKS = ("first", "second", "third", "other")
+WINS = "win"
+"""The metric that is a share."""
 MORE = 0.5
 """How far the axis goes on beyond the lines, for their ranges, as a share of what the lines span."""
 Range = tuple[Column, Column]
@@ -17,16 +20,19 @@ Range = tuple[Column, Column]
 
 class CourseLines(Lines):
     """Lines over lessons. ``ranged``: the ranges that are known, by name of a line; ``lessons``: the number of that in
-    which each value of ``x`` lies."""
+    which each value of ``x`` lies; ``shares``: values are shares, told in per cent."""
 
     def __init__(
         self, x: Sequence[float], columns: Sequence[tuple[str, str, Column]], ranged: Mapping[str, Range],
-        lessons: Sequence[int], others: Mapping[str, str],
+        lessons: Sequence[int], others: Mapping[str, str], *, shares: bool,
     ) -> None:  # fmt: skip
         up = _axis([column for _, _, column in columns], [end for both in ranged.values() for end in both])
         along, across = "Decisions learned from → later", (0.0, max(x, default=1.0))
-        ranges = {name: LineRange(low, high, _with_ends) for name, (low, high) in ranged.items()}
-        super().__init__(along, x, columns, lambda at: number(round(at)), others, up, across=across, ranges=ranges)
+        words, says = (share_with_ends, percent) if shares else (_with_ends, shown)
+        ranges = {name: LineRange(low, high, words) for name, (low, high) in ranged.items()}
+        super().__init__(
+            along, x, columns, lambda at: number(round(at)), others, up, across=across, ranges=ranges, says=says
+        )
         self.stretches = [*self._stretches(x, lessons)]
         self.heads = [self.heads[0], "Lesson", *self.heads[1:]]
         self.rows = [[at, str(lesson), *texts] for (at, *texts), lesson in zip(self.rows, lessons, strict=True)]
@@ -60,7 +66,7 @@ def course_lines(learning: Sequence[str], columns: Columns, what: str) -> Course
     ranged = {name: (column(f"{metric}_low"), column(f"{metric}_high")) for name, metric in names.items()}
     others = {MARKS[-1]: "the others"} if len(learning) > len(MARKS) else {}
     lessons = [int(lesson or 0) for lesson in column("lesson")]
-    return CourseLines([step or 0.0 for step in column("steps")], lines, ranged, lessons, others)
+    return CourseLines([step or 0.0 for step in column("steps")], lines, ranged, lessons, others, shares=what == WINS)
 
 
 def _axis(lines: Sequence[Column], ranges: Sequence[Column]) -> tuple[float, float]:

@@ -111,6 +111,12 @@ def share_text(share: float | None, low: float, high: float) -> ShareText:
     )
 
 
+def share_with_ends(share: float, low: float, high: float) -> str:
+    """A share with its range in brackets: "58 % (42 to 74 %)"."""
+    text = share_text(share, low, high)
+    return f"{text.value} ({text.range})"
+
+
 def exact_digits(values: Iterable[float | None]) -> int:
     """Digits after the point of a column of numbers that people chose, such as prices: as many as the finest has."""
     return max((places(value) for value in values if value is not None), default=0)

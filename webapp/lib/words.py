@@ -62,7 +62,7 @@ def percent(share: float | None, digits: int | None = None) -> str:
         return UNKNOWN
     value = 100.0 * share
     if digits is None:
-        digits = 1 if (0 < value < 10 or 99 < value < 100) and not float(value).is_integer() else 0
+        digits = 1 if (0 < value < 10 or 99 < value < 100) and not round(value, 9).is_integer() else 0
     if 0 < value < 100 and digits:
         value = min(max(value, 10.0**-digits), 100 - 10.0**-digits)
     return f"{value:.{digits}f}{NBSP}%"

@@ -11,7 +11,7 @@ from engine.errors import ConfigError
 from webapp.changes.reading import Measured
 from webapp.changes.templatetags.change_bars import spanning
 from webapp.games.specs import version_spec
-from webapp.lib.figures import in_unit, share_text, telling, with_unit
+from webapp.lib.figures import in_unit, share_with_ends, telling, with_unit
 from webapp.lib.words import lower_first, number, plural
 from webapp.patches.reading import Effect, PatchesResult, PatchRow
 from webapp.reports.changed import PROPOSED
@@ -130,8 +130,7 @@ def _said(found: Patched) -> Iterator[str]:
 
 
 def _share(team: dict[str, Any]) -> str:
-    share = share_text(team["share"], team["low"], team["high"])
-    return f"{share.value} ({share.range})"
+    return share_with_ends(team["share"], team["low"], team["high"])
 
 
 def _rows(found: Patched) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webapp.lib.words import number
+from webapp.lib.words import number, percent
 from webapp.studies.lines import Lines, known, shown
 from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
@@ -25,7 +25,7 @@ OF_LEARNING = ("chance_rl", LESSONS)
 """What means nothing where nobody learns."""
 ASKED = "evaluation_steps"
 """Decisions that were played when the last evaluation was asked for."""
-SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
+SHARES = ("chance_rl", "floor")
 
 
 class Small(NamedTuple):
@@ -62,14 +62,15 @@ def _decisions(value: float) -> str:
 
 def drawn(
     rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
-    words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
+    words: Callable[[float], str] = _decisions, unit: float = 1.0, *, shares: bool = False,
 ) -> Lines:  # fmt: skip
-    """Of the rows in which one of the lines has something to show."""
+    """Of the rows in which one of the lines has something to show; ``shares``: of values that are told in per cent."""
     nothing: list[float | None] = [None] * len(rounds[by])
     columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
     rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
+    up, says = ((0.0, 1.0), percent) if shares else (None, shown)
     lines_drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
-    return Lines(along, [(rounds[by][i] or 0.0) / unit for i in rows], lines_drawn, words, up=up)
+    return Lines(along, [(rounds[by][i] or 0.0) / unit for i in rows], lines_drawn, words, up=up, says=says)
 
 
 def courses(rounds: Columns) -> list[Lines]:
@@ -85,14 +86,14 @@ def search(rounds: Columns, least: float, learns: bool) -> list[Small]:
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre",
          "Of each weight of the network, its spread around the centre. Smaller: the search closes in."),
-        ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
+        ("floor", "Share of weights that hardly vary any more", "Near 100\N{NO-BREAK SPACE}%: nothing new is tried."),
         (LESSONS, "Lessons of the critic for each decision after those by chance",
          f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
     )  # fmt: skip
     columns = rounds | {"least": [None if value is None else least for value in rounds.get(LESSONS, ())]}
     lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
     return [
-        Small(title, text, drawn(columns, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
+        Small(title, text, drawn(columns, (*lines.get(name, ()), ("first", title, name)), shares=name in SHARES))
         for name, title, text in charts
         if (learns or name not in OF_LEARNING) and any(value is not None for value in rounds.get(name, ()))
     ]

@@ -13,11 +13,12 @@ from engine.config import parse
 from engine.config.agent_games import SETTINGS
 from engine.config.starts import LARGEST_VALUE, StartsConfig, StartTask
 from engine.errors import ConfigError
+from webapp.lib.figures import share_with_ends
 from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts.asking import SCHEDULERS
 from webapp.starts.figures import SmallChart
-from webapp.starts.reading import ALONG, ROUNDS, StartRow, StartsResult, SuccessWords, whole, with_ends
+from webapp.starts.reading import ALONG, ROUNDS, SHARES, StartRow, StartsResult, SuccessWords, whole
 from webapp.studies.compare.differences import Difference, differences, same
 from webapp.studies.lines import Column, LineRange, Lines, ends, known
 from webapp.studies.models import Job
@@ -130,7 +131,7 @@ class StartsComparison:
         charts = [each for each in _FROM_HARD if alike or each[0] not in _PAID]
         found = [SmallChart(title, text, self._chart(hard, what)) for what, title, text in charts]
         found += [
-            SmallChart(f"Success: {name}", text, self._chart(tasks, "success"))
+            SmallChart(f"Success: {name}", f"{self.words.share}. {text}", self._chart(tasks, "success"))
             for name, text, tasks in self._shared()
         ]  # fmt: skip
         return [each for each in found if each.chart.lines]
@@ -157,8 +158,8 @@ class StartsComparison:
         ]
         called = {mark: name for mark, name, column in lines if any(map(known, column))}
         ranges = {side.name: self._range(side, task, what, x) for side, task in tasks.items() if ranged}
-        up = (0.0, 1.0) if what == "success" else None
-        return Lines(self.along, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges)
+        up, says = (0.0, 1.0) if what == "success" else None, SHARES.get(what)
+        return Lines(self.along, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges, says=says)
 
     def _by_place(self, side: Side, task: int, what: str) -> dict[float, float]:
         """What its rounds tell of a start, by the place along the axis."""
@@ -168,7 +169,7 @@ class StartsComparison:
     def _range(self, side: Side, task: int, what: str, x: Sequence[float]) -> LineRange:
         low, high = (self._by_place(side, task, f"{what}_{end}") for end in ("low", "high"))
         of = plural(side.reading.config.episodes, "episode")
-        return LineRange([*map(low.get, x)], [*map(high.get, x)], with_ends, of)
+        return LineRange([*map(low.get, x)], [*map(high.get, x)], share_with_ends, of)
 
     @cached_property
     def differences(self) -> list[Difference]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from engine.arrays import Bundle
 from engine.config import parse
 from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, name_of
-from webapp.lib.figures import share_text
+from webapp.lib.figures import share_with_ends
 from webapp.lib.words import number, percent, plural
 from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
 from webapp.starts.rows import where
@@ -60,6 +60,10 @@ def _band(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence
     return path([(frame.x(at), frame.y(up)) for at, up in [*upper, *reversed(lower)]]) + " Z" if x else ""
 
 
+SHARES = dict.fromkeys(("success", "chance"), percent)
+"""How values of a column are told that are shares."""
+
+
 class StartRow(NamedTuple):
     """A start in the ranking. ``rank``: such as "1" or "2 to 3"; ``reached``: after how many minibatches it was
     mastered, in words; ``share``: of what is practised now, in words; ``where`` episodes begin."""
@@ -78,17 +82,22 @@ class StartRow(NamedTuple):
 
 
 class SuccessWords(NamedTuple):
-    """What success is on the page of a job: the ``title`` of its chart, what stands ``up`` its axis, what the caption
+    """What success is on the page of a job: the ``title`` of its chart, of what it is a ``share``, what the caption
     says of it (``meaning``), and when a start is ``mastered``."""
 
     title: str
-    up: str
+    share: str
     meaning: str
     mastered: str
 
+    @property
+    def up(self) -> str:
+        """What stands up the axis."""
+        return f"{self.share}, higher → better"
+
 
 BY_WINS = SuccessWords(
-    "How often it succeeds", "Share of episodes that succeed, higher → better", "",
+    "How often it succeeds", "Share of episodes that succeed", "",
     "A start is mastered when it succeeds in 90 of 100 episodes",
 )  # fmt: skip
 
@@ -98,7 +107,7 @@ def by_scores(least: float, largest: float) -> SuccessWords:
     goal = number(least + MASTERED * (largest - least))
     between = f"from {number(least)} to {number(largest)}"
     return SuccessWords(
-        "How well it does", f"Share of the way {between}, higher → better",
+        "How well it does", f"Share of the way {between}",
         f"The game does not tell who wins, so success is how far the average score is on the way {between}.",
         f"A start is mastered once its average score has come 90\N{NO-BREAK SPACE}% of the way {between}, to {goal}",
     )  # fmt: skip
@@ -108,12 +117,6 @@ def score_ends(metrics: Mapping[str, Any]) -> tuple[float, float] | None:
     """Between what scores lie, where success is told from scores."""
     least, largest = metrics.get(LEAST), metrics.get(LARGEST)
     return None if least is None or largest is None else (float(least), float(largest))
-
-
-def with_ends(share: float, low: float, high: float) -> str:
-    """A share with its range: "58 % (42 to 74 %)"."""
-    text = share_text(share, low, high)
-    return f"{text.value} ({text.range})"
 
 
 def whole(steps: float) -> str:
@@ -148,7 +151,7 @@ class StartsResult:
         of = plural(self.config.episodes, "episode")
         each = enumerate(self.names)
         ranges = {
-            name: LineRange(self.column(i, "success_low"), self.column(i, "success_high"), with_ends, of)
+            name: LineRange(self.column(i, "success_low"), self.column(i, "success_high"), share_with_ends, of)
             for i, name in each
         }
         chart = self.lines("success", (0.0, 1.0), ranges)
@@ -187,7 +190,7 @@ class StartsResult:
         ]  # fmt: skip
         called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
         x = self._x[:first]
-        return Lines(ALONG, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges)
+        return Lines(ALONG, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges, says=SHARES.get(what))
 
     def column(self, task: int, what: str) -> Column:
         """What rounds tell of a start."""

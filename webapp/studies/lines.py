@@ -131,7 +131,7 @@ class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
     ``up``, ``across``: the ends of the axes, where they are known; ``tags``: by name, what stands at the end of a line;
-    ``ranges``: by name, between what its values lie.
+    ``ranges``: by name, between what its values lie; ``says``: a value in words, with its unit where it has one.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
     and ``rows``: all as a table; ``stretches``: parts of the axis."""
 
@@ -142,11 +142,12 @@ class Lines:
         words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
         up: tuple[float, float] | None = None, tags: Mapping[str, str] | None = None,
         across: tuple[float, float] | None = None, ranges: Mapping[str, LineRange] | None = None,
+        says: Callable[[float], str] | None = None,
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
-        words, frame, ranges = words or shown, Frame(across or ends(x), up or ends(found)), ranges or {}
-        self.frame = frame
-        cells = [[*_cells(column, ranges.get(name))] for _, name, column in columns]
+        words, says, ranges = words or shown, says or shown, ranges or {}
+        self.frame = frame = Frame(across or ends(x), up or ends(found))
+        cells = [[*_cells(column, ranges.get(name), says)] for _, name, column in columns]
         places = [*map(words, x)]
         drawn = [ChartLine(mark, name, [*_points(frame, x, column)]) for mark, name, column in columns]
         drawn = [
@@ -157,7 +158,7 @@ class Lines:
         self.along, self.lines = along, [line for line in drawn if line.points]
         self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
-        self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
+        self.levels = [(says(value), frame.y(value)) for value in marks(*frame.up)]
         self.places = side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
         self.rows = [[at, *values] for at, values in zip(places, zip(*cells, strict=True), strict=True)]
@@ -216,14 +217,14 @@ def _points(frame: Frame, x: Sequence[float], column: Column) -> Iterator[tuple[
             yield frame.x(at), frame.y(value)
 
 
-def _cells(column: Column, around: LineRange | None) -> Iterator[str]:
+def _cells(column: Column, around: LineRange | None, says: Callable[[float], str]) -> Iterator[str]:
     """What stands in a table for each value, with its range where it has one; nothing where it is not known."""
     for i, value in enumerate(column):
         low, high = (None, None) if around is None else (around.low[i], around.high[i])
         if value is None or not math.isfinite(value):
             yield ""
         elif around is None or low is None or high is None:
-            yield shown(value)
+            yield says(value)
         else:
             yield around.words(value, low, high)
 
