@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -121,6 +122,22 @@ def test_the_curve_of_each_agent_ends_with_its_number_and_no_number_covers_anoth
     assert all(below - above >= TAG for above, below in pairwise(heights))
     assert all(TOP <= y <= BOTTOM for y in heights)
     assert [tag.text for tag in chart.tags] == sorted(tag.text for tag in chart.tags), "the best is on top"
+
+
+def test_each_agent_has_its_own_shape_along_its_line_and_its_name_above_the_chart(
+    team: Studio, designer: Client
+) -> None:
+    rounds: list[float | None] = [1.0 * i for i in range(20)]
+    columns: dict[str, list[float | None]] = {"steps": rounds, "return": rounds}
+    chart = _curves(columns | {f"agent-{i}/return": rounds for i in range(1, 10)})
+    assert [line.shape for line in chart.apart] == [1, 2, 3, 4, 5, 6, 7, 8, 0]
+    spots = [spot for line in chart.apart[:4] for spot in line.spots]
+    assert len(spots) == len({*spots}) == 20, "where all lines are one, four shapes do not cover each other"
+    assert chart.keys == {"first": "all agents"}
+    content = designer.get(page(played(team))).content.decode()
+    assert re.findall(r'<button type="button" class="lines-name[^>]* data-line="(Agent \d)"', content) == [
+        f"Agent {i}" for i in range(1, 5)
+    ]
 
 
 def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights(team: Studio, designer: Client) -> None:

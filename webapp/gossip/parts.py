@@ -26,7 +26,7 @@ HEADS = ("sender", "taker", "age", "behind")
 ROUNDS = 200
 """Rounds of a chart, about."""
 TAGGED = 8
-"""Agents whose curves have their numbers, at most: there is no room for more."""
+"""Agents whose curves end with their numbers, at most: there is no room for more."""
 
 REMEDY = (
     "Let the training be longer, as its rounds then are too; let fewer battles be played together; or let agents not "
@@ -128,11 +128,9 @@ class SideBySide(Rehearsed, OneAgent):
         ]
 
 
-def _lines(
-    columns: Columns, lines: list[tuple[str, str, Column]], several: dict[str, str], tags: dict[str, str] | None = None
-) -> Lines:
+def _lines(columns: Columns, lines: list[tuple[str, str, Column]], tags: dict[str, str], apart: list[str]) -> Lines:
     steps = [step or 0.0 for step in columns.get("steps", [])]
-    return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), several, tags=tags)
+    return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), tags=tags, apart=apart)
 
 
 def _curves(columns: Columns) -> Lines:
@@ -142,8 +140,7 @@ def _curves(columns: Columns) -> Lines:
     mean = columns.get("return", [None] * len(columns.get("steps", [])))
     agents = [("other", f"Agent {numbers[name]}", each[name]) for name in sorted(each, key=numbers.__getitem__)]
     tags = {f"Agent {i}": str(i) for i in numbers.values()} if len(agents) <= TAGGED else {}
-    words = "each agent, its number at the end" if tags else "each agent"
-    return _lines(columns, [*agents, ("first", "All agents", mean)], {"other": words} if agents else {}, tags)
+    return _lines(columns, [*agents, ("first", "All agents", mean)], tags, [name for _, name, _ in agents])
 
 
 def _in_shares(columns: Columns) -> Columns:
@@ -162,7 +159,7 @@ def _apart(columns: Columns) -> Lines:
     found = [("first", "How far apart they are", columns.get("distance", nothing))]
     if "distance_bound" in columns:
         found.insert(0, ("second", "How far they can be at most", columns["distance_bound"]))
-    return _lines(columns, found, {})
+    return _lines(columns, found, {}, [])
 
 
 def _now(columns: Columns) -> dict[str, str]:

@@ -17,6 +17,8 @@ LETTER, GAP = 13.4, 12.0
 """Width of a letter at most, and between two texts."""
 TAG = 20.0
 """Between the tags of two lines."""
+SHAPES, SPOTS = 8, 6
+"""Shapes that tell lines apart, and how often a line has its own, about."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
 LEAST, MOST = 3, 6
@@ -63,18 +65,31 @@ class Tip(NamedTuple):
 
 class ChartLine(NamedTuple):
     """``mark``: the class that draws it; ``name``: what it is; ``band``: its range, as SVG has it (empty: it has none),
-    and ``tips`` of its points."""
+    and ``tips`` of its points; ``place``: its number among those of one mark that are told apart, from 1 (0: it is told
+    from all others by its mark)."""
 
     mark: str
     name: str
     points: list[tuple[float, float]]
     band: str = ""
     tips: Sequence[Tip] = ()
+    place: int = 0
 
     @property
     def path(self) -> str:
         """As SVG has it."""
         return path(self.points)
+
+    @property
+    def shape(self) -> int:
+        """The shape that it has; 0 beyond those that there are."""
+        return self.place if self.place <= SHAPES else 0
+
+    @property
+    def spots(self) -> list[tuple[float, float]]:
+        """Where its shape stands: at points that lie apart, and at others than the shapes of its neighbours."""
+        step = max(1, math.ceil(len(self.points) / SPOTS))
+        return self.points[(self.shape - 1) % step :: step] if self.shape else []
 
 
 class Stretch(NamedTuple):
@@ -91,8 +106,10 @@ class Stretch(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """``text`` at the height ``y`` beside a drawing, and the ``lead`` to it from the end of its line, as SVG has it."""
+    """``text`` at the height ``y`` beside a drawing, and the ``lead`` to it from the end of the line that it is the tag
+    of (``name``), as SVG has it."""
 
+    name: str
     text: str
     y: float
     lead: str
@@ -100,8 +117,8 @@ class Tag(NamedTuple):
 
 def _tagged(lines: Sequence[ChartLine], tags: Mapping[str, str]) -> list[Tag]:
     """One below the other, so that none covers another, each as near to the end of its line as that allows."""
-    ends = sorted((line.points[-1][::-1], tags[line.name]) for line in lines if line.name in tags)
-    heights = [y for (y, _), _ in ends]
+    ends = sorted((line.points[-1][::-1], tags[line.name], line.name) for line in lines if line.name in tags)
+    heights = [y for (y, _), _, _ in ends]
     for i in range(1, len(heights)):
         heights[i] = max(heights[i], heights[i - 1] + TAG)
     lowest = BOTTOM
@@ -109,8 +126,8 @@ def _tagged(lines: Sequence[ChartLine], tags: Mapping[str, str]) -> list[Tag]:
         heights[i] = min(heights[i], lowest)
         lowest = heights[i] - TAG
     return [
-        Tag(text, height, path([(x, y), (RIGHT + 6, height)]))
-        for ((y, x), text), height in zip(ends, heights, strict=True)
+        Tag(name, text, height, path([(x, y), (RIGHT + 6, height)]))
+        for ((y, x), text, name), height in zip(ends, heights, strict=True)
     ]
 
 
@@ -130,6 +147,7 @@ def side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]
 class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
+    ``apart``: the names of those that have one mark and are told apart by shapes, and by pointing at them;
     ``up``, ``across``: the ends of the axes, where they are known; ``tags``: by name, what stands at the end of a line;
     ``ranges``: by name, between what its values lie; ``says``: a value in words, with its unit where it has one.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
@@ -142,7 +160,7 @@ class Lines:
         words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
         up: tuple[float, float] | None = None, tags: Mapping[str, str] | None = None,
         across: tuple[float, float] | None = None, ranges: Mapping[str, LineRange] | None = None,
-        says: Callable[[float], str] | None = None,
+        says: Callable[[float], str] | None = None, apart: Sequence[str] = (),
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
         words, says, ranges = words or shown, says or shown, ranges or {}
@@ -155,9 +173,12 @@ class Lines:
             if line.name in ranges else line
             for line, texts in zip(drawn, cells, strict=True)
         ]  # fmt: skip
-        self.along, self.lines = along, [line for line in drawn if line.points]
+        place = {name: i for i, name in enumerate(apart, 1)}
+        self.along = along
+        self.lines = [line._replace(place=place.get(line.name, 0)) for line in drawn if line.points]
+        self.apart = [line for line in self.lines if line.place]
         self.tags = _tagged(self.lines, tags or {})
-        self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
+        self.keys = {line.mark: lower_first(line.name) for line in self.lines if not line.place} | dict(several or {})
         self.levels = [(says(value), frame.y(value)) for value in marks(*frame.up)]
         self.places = side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]

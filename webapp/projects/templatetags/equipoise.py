@@ -108,6 +108,19 @@ def family(number: int, label: str = "") -> SafeString:
     )
 
 
+@register.simple_tag
+def shape(number: int, x: float, y: float) -> SafeString:
+    """The shape of family 1 to 8 within a drawing, in its colours, with its middle at a place; nothing for any other
+    number."""
+    if not 1 <= number <= len(FAMILIES):
+        return mark_safe("")
+    return format_html(
+        '<g class="shape" transform="translate({} {})">'
+        '<path transform="scale(0.65) translate(-8 -8)" d="{}"></path></g>',
+        f"{x:.1f}", f"{y:.1f}", FAMILIES[number - 1],
+    )  # fmt: skip
+
+
 def _place(value: float, low: float, high: float) -> str:
     """Where ``value`` lies on the axis, as an SVG percentage; values outside stand at its end."""
     share = (value - low) / (high - low) if high > low else 0.5
