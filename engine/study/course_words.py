@@ -52,7 +52,7 @@ def happened(chosen: Sequence[str], lesson: LessonConfig) -> Iterator[str]:
     for new, old in after.fork.items():
         yield f"{new} goes on as a copy of {old}."
     if after.pool:
-        yield f"Into the pool, to be played against later: {_and(after.pool)}."
+        yield f"Among the earlier selves from now on, to be played against: {_and(after.pool)}."
 
 
 def _compared(chosen: Sequence[str], among: Sequence[str]) -> str:

@@ -32,6 +32,16 @@ function giveWay(chosen) {
   usual.dispatchEvent(new Event("change", { bubbles: true })); // what the page says before the start is about it, too
 }
 
+// What the page says before the start is written anew while somebody types: its details stay open if they are.
+const DETAILS = "#before details";
+let open = false;
+document.addEventListener("toggle", ({ target }) => {
+  if (target instanceof HTMLDetailsElement && target.matches(DETAILS)) open = target.open;
+}, true); // it does not bubble
+document.addEventListener("htmx:afterSwap", () => {
+  for (const details of findAll(document, DETAILS, HTMLDetailsElement)) details.open = open;
+});
+
 for (const chosen of findAll(document, CHOICES, HTMLInputElement)) chosen.addEventListener("change", () => giveWay(chosen));
 for (const game of games) game.addEventListener("change", show);
 window.addEventListener("pageshow", show); // a browser that goes back brings the choice back after the page has loaded

@@ -20,7 +20,10 @@ def test_a_course_and_its_form_fit_a_desktop_and_a_phone(
         page.goto(where)
         assert not complaints(page, DESKTOP, PHONE), where
     expect(page.locator("input[name=plan]:checked")).to_have_value("ladder")
-    expect(page.locator("#before")).to_contain_text("AI Arena would start")
+    details = page.locator("#before").get_by_text("AI Arena would start")
+    expect(details).to_be_hidden()
+    page.locator("#before summary").click()
+    expect(details).to_be_visible()
 
 
 def test_the_box_of_errors_keeps_its_distance(team: Studio, site: str, context: BrowserContext, page: Page) -> None:

@@ -103,7 +103,7 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert end.artifacts["policy/2"] == end.artifacts["policy/2@2"] != end.artifacts["policy/2@1"]
     assert end.counters.steps == 640
     assert "Lesson 1 of 2, “Both”: 384 decisions" in said(found)
-    assert "Into the pool, to be played against later: 1." in said(found)
+    assert "Among the earlier selves from now on, to be played against: 1." in said(found)
     assert policy(store, end.artifacts, "2").spec.kind == "q"
 
 

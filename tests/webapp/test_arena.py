@@ -140,10 +140,12 @@ class TestCourse(AskedKindContract):
 
 def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
     before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
-    for told in ("2 lessons, 680,064 decisions at most",
-                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 processes play, and one learns",
-                 "Lesson 1: 287,232 decisions at most"):  # fmt: skip
-        assert told in before, told
+    plan, _, details = before.partition("Details for specialists")
+    for told in ("2 lessons, 680,064 decisions at most", "Lesson 1: 287,232 decisions at most"):
+        assert told in plan, told
+    for told in ("AI Arena would start 18 processes for that: 6 environments", "Here 3 processes play, and one learns"):
+        assert told in details, told
+    assert "process" not in plan.replace("processor", "")
     ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2", "battles": "8"}
     before = designer.post(f"{form(team, 'arena')}before/", ladder).content.decode()
     assert (
@@ -525,7 +527,7 @@ def test_a_saved_agent_with_limits_that_draws_its_actions_does_so_in_a_course_an
 def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, designer: Client) -> None:
     job = held(team)
     content = designer.get(page(job)).content.decode()
-    for told in ("1. Warm up", "main against luck", "until main wins 100", "Then main goes into the pool",
+    for told in ("1. Warm up", "main against luck", "until main wins 100", "Then main joins the earlier selves",
                  "Rival only plays", "Who plays whom", "Learns by DQN", "Earlier selves of main", "Script: Random",
                  "Who beats whom", "Strength, Elo points", "main@1"):  # fmt: skip
         assert told in content, told

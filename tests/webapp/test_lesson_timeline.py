@@ -92,7 +92,7 @@ def test_the_summary_of_a_row_says_what_is_in_it(team: Studio, designer: Client)
     first, second = summaries(answer)
     assert first == (
         "Lesson 1: Warm up. main vs luck, rival vs luck. At most 300,000 decisions, until the first who learns wins "
-        "70 %. Held 3 times. Then all who learn go into the pool."
+        "70 %. Held 3 times. Then all who learn join the earlier selves."
     )
     assert second == (
         "Lesson 2. main vs old, main vs rival. 400,000 decisions. Then the best goes on in place of the others; "

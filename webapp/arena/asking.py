@@ -284,8 +284,7 @@ class ArenaForm(StudyForm):
         return games.longest(OFFERS[offer], study.game.settings)
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
-        """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
-        course or by first rounds."""
+        """What it amounts to: lessons, how long it takes by an earlier course or by first rounds, and processes."""
         assert isinstance(study, ArenaConfig)
         fast, played = pace.earlier(study, self.project), None
         if fast is None:
@@ -303,6 +302,7 @@ class ArenaForm(StudyForm):
             "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
             "note": " ".join(filter(None, sentences)),
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
+            "details": list(pace.process_lines(study)),
             "crowded": kinds.parts_of(self.kind).crowded(study),
             "short": pace.too_short(study, self._longest(study)),
         }  # fmt: skip

@@ -18,7 +18,7 @@ HELD = 40
 """Lessons that the form has room for; a file or a program may name more."""
 POOL, KEEP, BEST = "pool", "keep", "best"
 THEN = [
-    (POOL, "All who learn go into the pool, to be played against later"),
+    (POOL, "All who learn join the earlier selves, to be played against later"),
     (KEEP, "All are kept as they are"),
     (BEST, "The best of all who learn goes on in place of the others"),
 ]

@@ -260,6 +260,11 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
         yield f"Tournament: {plural(met, 'pair')} of {plural(study.entrants, 'player')}{lasts}."
         if left_out := arena_plan.without_groups(study):
             yield left_out
+
+
+def process_lines(study: ArenaConfig) -> Iterator[str]:
+    """For specialists, how many processes it takes: by the paper's count, and here."""
+    plans = arena_plan.plan(study)
     largest = max((one.counted for one in plans), key=lambda how: how.processes)
     parts = f"{plural(largest.environments, 'environment')} and {plural(largest.workers, 'worker')}"
     yield f"AI Arena would start {number(largest.processes)} processes for that: {parts}."

@@ -203,7 +203,7 @@ def _notes(lesson: LessonConfig) -> Iterator[str]:
     for new, old in after.fork.items():
         yield f"then {new} goes on as a copy of {old}"
     if after.pool:
-        yield f"then {', '.join(after.pool)} {'goes' if len(after.pool) == 1 else 'go'} into the pool"
+        yield f"then {', '.join(after.pool)} {'joins' if len(after.pool) == 1 else 'join'} the earlier selves"
 
 
 def match_words(match: MatchConfig, offer: Offer) -> str:

@@ -21,7 +21,7 @@ HEAD = "head"
 LONGEST = 160
 """Characters of who plays whom that a row shows."""
 ENDS = {
-    KEEP: "", POOL: "all who learn go into the pool", BEST: "the best goes on in place of the others",
+    KEEP: "", POOL: "all who learn join the earlier selves", BEST: "the best goes on in place of the others",
 }  # fmt: skip
 BUTTONS = {
     "up": ("arrow-up", "Move lesson {} up"), "down": ("arrow-down", "Move lesson {} down"),

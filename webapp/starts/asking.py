@@ -43,7 +43,7 @@ SIGNALS = {
 }
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
-    "never": ("Nobody waits", "Players and learner work at the same time, over a Redis of their own."),
+    "never": ("Nobody waits", "Players and learner work at the same time. No two trainings are quite the same."),
 }
 
 
@@ -89,7 +89,7 @@ class StartsForm(LearningForm):
     )
     actors: Any = NumberField(
         label="Players of each start", whole=True, low=1, high=1024, required=False, usual=1,
-        help_text="Each on a processor of its own.",
+        help_text="Each on a processor of its own. Where nobody waits, what they play goes through a Redis of its own.",
     )  # fmt: skip
     battles: Any = NumberField(
         label="Episodes that each plays together", whole=True, low=1, high=100_000, required=False, usual=8,
