@@ -175,6 +175,22 @@ def test_a_score_never_gets_the_range_of_another_evaluation(team: Studio, design
     assert "No range is known: there were fewer than seven episodes, or many gave the very same return" in content
 
 
+def test_an_average_agent_that_never_moves_on_fresh_episodes_is_said_to_stand_still(
+    team: Studio, designer: Client
+) -> None:
+    said = "In these episodes it never moved: such a return is what standing still brings."
+    job = actions.submit(team.project, team.designer, study(), title="Still")
+    told(job, 1, {"evaluation_return": -11.0, "evaluation_moved": 0.0})
+    assert said in designer.get(page(job)).content.decode()
+    told(job, 2, {"evaluation_return": -9.0, "evaluation_moved": 0.02})
+    assert said not in designer.get(page(job)).content.decode()
+    told(job, 3, {"evaluation_return": -9.0})
+    assert said not in designer.get(page(job)).content.decode(), "of this evaluation nobody tells it"
+    other = actions.submit(team.project, team.designer, study(game="gym:Pendulum-v1"), title="Another")
+    told(other, 1, {"evaluation_return": -900.0, "evaluation_moved": 0.0})
+    assert said not in designer.get(page(other)).content.decode(), "this game may mean something else by it"
+
+
 def test_a_range_is_of_95_percent_where_the_game_says_how_far_returns_go(team: Studio, designer: Client) -> None:
     job = actions.submit(team.project, team.designer, study(game="gym:Pendulum-v1"), title="Declared")
     told(job, 1, {"evaluation_return": -900.0, "evaluation_return_low": -1200.0, "evaluation_return_high": -700.0})

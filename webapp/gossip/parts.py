@@ -16,7 +16,7 @@ from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
 from webapp.training import curve, games
-from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
+from webapp.training.evaluated import HIGH, LOW, MOVED, Evaluated, declared, still
 from webapp.training.first_rounds import ROUND, Rehearsed
 from webapp.training.learning import OneAgent, crowded, of_learner
 from webapp.training.trials import UNSETTLED
@@ -177,9 +177,12 @@ def _evaluated(job: Job, columns: Columns) -> Evaluated | None:
     if not found:
         return None
     i, mean = found[-1]
-    low, high, steps = (columns[name][i] if name in columns else None for name in (LOW, HIGH, "steps"))
+    names = (LOW, HIGH, "steps", MOVED)
+    low, high, steps, moved = (columns[name][i] if name in columns else None for name in names)
     ends = f"{shown(low)} to {shown(high)}" if low is not None and high is not None else ""
-    return Evaluated(shown(mean), ends, declared(job.config), int(steps or 0), "return")
+    return Evaluated(
+        shown(mean), ends, declared(job.config), int(steps or 0), "return", still(job.config, moved)
+    )  # fmt: skip
 
 
 def _cut(columns: Columns) -> dict[str, Any] | None:
