@@ -104,7 +104,11 @@ class TestCourse(AskedKindContract):
         ({"who3": "", "steps3": "5000"}, "who3", "Say who plays whom in lesson 3"),
         ({"copies2": "rival from main"}, "copies2", "their learners have other settings"),
         ({"only2": "nobody"}, "only2", "no player 'nobody' that learns"),
-        ({"then1": "best", "plays2": "script:random", "who2": "main vs old"}, "then1", "Only main learns"),
+        (
+            {"then1": "best", "plays2": "script:random", "who1": "main vs luck, main vs rival", "who2": "main vs old"},
+            "then1",
+            "Only main learns",
+        ),
         ({"plays2": "learn:sac", "who2": "main vs old"}, "plays2", "SAC"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
@@ -357,6 +361,41 @@ def test_steps_of_ppo_are_refused_at_their_fields(team: Studio, designer: Client
     answer = designer.post(form(team, "arena"), wrong)
     assert answer.status_code == 422
     assert [*answer.context["form"].errors] == ["rate"]
+
+
+MISTAKES: tuple[tuple[dict[str, str], set[str]], ...] = (
+    (
+        {"name2": "Rival!", "until1": "170", "settings1": "points 3, points 4", "steps2": ""},
+        {"name2", "until1", "settings1", "steps2"},
+    ),
+    (
+        {"rate": "-1", "copies2": "rival", "who1": "main vs nobody, main vs luck", "settings2": "wind 3"},
+        {"rate", "copies2", "who1", "settings2"},
+    ),
+    (
+        {"who1": "main vs nobody, main vs luck", "settings2": "wind 3", "only2": "stranger"},
+        {"who1", "settings2", "only2"},
+    ),
+    (
+        {"who1": "main", "name3": "main", "plays2": "learn:sac", "who2": "main vs rival"},
+        {"who1", "name3", "plays2"},
+    ),
+    ({"name1": "Main?", "who1": "Main? vs luck"}, {"name1"}),
+    ({"name1": "???", "who1": "??? vs luck", "who2": "??? vs old, ??? vs rival"}, {"name1"}),
+    ({"copies": "0", "battles": "many", "who2": "main vs"}, {"copies", "battles", "who2"}),
+)
+"""Mistakes of several kinds at once, and the fields at which they are: none is only the consequence of another."""
+
+
+@pytest.mark.parametrize(("typed_wrong", "fields"), MISTAKES)
+def test_all_mistakes_of_a_course_are_told_at_once_each_at_its_field(
+    typed_wrong: dict[str, str], fields: set[str], team: Studio, designer: Client
+) -> None:
+    answer = designer.post(form(team, "arena"), {**MINE, **typed_wrong})
+    assert answer.status_code == 422
+    assert {*answer.context["form"].errors} == fields
+    assert all(answer.context["form"][name].value() == text for name, text in typed_wrong.items()), "nothing is lost"
+    assert not team.project.jobs.exists()
 
 
 EVERYTHING: dict[str, Any] = {

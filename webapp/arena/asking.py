@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena, battles_together
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import entities, field_at, lesson_fields, pace, player_fields, player_menus, timeline
+from webapp.arena import entities, field_at, lesson_fields, mending, pace, player_fields, player_menus, timeline
 from webapp.arena.field_at import OWN
 from webapp.arena.known_courses import as_held, learner_for, own_typed, preset_of, script_for
 from webapp.games.fields import NumberField
@@ -221,9 +221,10 @@ class ArenaForm(StudyForm):
         }
 
     def described(self, user: User) -> tuple[Any, Refers] | None:
-        """Also nothing once first rounds have found what is wrong."""
+        """Also nothing once first rounds have found what is wrong. What some mistakes hide is told, too."""
         found = super().described(user)
         if found is None:
+            self.find_more(user)
             return None
         study = found[0]
         assert isinstance(study, ArenaConfig)
@@ -231,8 +232,12 @@ class ArenaForm(StudyForm):
             self.point_at(place, why)
         return None if self.errors else found
 
-    def find_more(self, user: User) -> None:
-        """Nothing: ``clean`` has read every lesson, and without one of its fields a lesson is another one."""
+    def without(self, mistaken: Set[str]) -> dict[str, list[Any]]:
+        """Something right stands in these fields: without one of them a lesson would be another one."""
+        if self.offered is None:
+            return super().without(mistaken)
+        sent = {name: str(values[-1]) for name, values in self.sent.items() if values}
+        return {name: [text] for name, text in mending.mended(sent, mistaken, self.offered).items()}
 
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""

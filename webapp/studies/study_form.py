@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from django import forms
@@ -93,6 +93,8 @@ class StudyForm(forms.Form):
     ) -> None:
         super().__init__(data, initial={**self.usual, **(initial or {})})
         self.project, self.kind = project, kind
+        self.mended: Set[str] = frozenset()
+        """Fields in which something else stands than was sent."""
         self.prepare()
 
     def prepare(self) -> None:
@@ -130,13 +132,13 @@ class StudyForm(forms.Form):
 
     def find_more(self, user: User) -> None:
         """Beside what is wrong in some fields, also say at its field what is wrong with all the others: the same form
-        is read with these left empty."""
-        mistaken = self.errors.keys() & self.data.keys()
+        is read without what is wrong."""
+        mistaken = (self.errors.keys() & self.data.keys()) - self.mended
         if not mistaken:
             return
-        left = MultiValueDict({name: values for name, values in self._sent().items() if name not in mistaken})
+        left = MultiValueDict(self.without(mistaken))
         rest = type(self)(left, project=self.project, kind=self.kind, initial=self.initial)
-        rest.files = self.files
+        rest.files, rest.mended = self.files, self.mended | mistaken
         if rest.is_valid():
             rest.described(user)
         else:
@@ -145,7 +147,12 @@ class StudyForm(forms.Form):
             if name not in self.errors:
                 self.add_error(name if name in self.fields else None, errors)
 
-    def _sent(self) -> dict[str, list[Any]]:
+    def without(self, mistaken: Set[str]) -> dict[str, list[Any]]:
+        """What was sent without what is wrong in these fields: they are left empty."""
+        return {name: values for name, values in self.sent.items() if name not in mistaken}
+
+    @property
+    def sent(self) -> dict[str, list[Any]]:
         """What was sent, each field with all of its values."""
         if isinstance(self.data, MultiValueDict):
             return dict(self.data.lists())
