@@ -86,9 +86,10 @@ def test_the_page_names_both_axes_reads_each_agent_and_says_the_same_as_a_table(
     bred(team.project, parse(StylesConfig, {**job.config, "selection": False}), parent=job, title="Control: it")
     page = designer.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
     whole = page.partition("Those that stayed")[2].partition("</figure>")[0]
-    drawing, _, table = whole.partition("</svg>")
+    end = whole.index("</svg>", whole.index('<svg class="lines-chart'))
+    drawing, table = whole[:end], whole[end:]
     assert "Score (0 to 1), higher → plays better" in drawing
-    below = whole.partition("</svg>")[2].partition("<details")[0]
+    below = table.partition("<details")[0]
     assert re.search(r"Moves[^<]* → [a-z]+<", below), "below the drawing, where it wraps on a phone"
     assert drawing.count("<title>Agent ") == 8
     assert drawing.count("(Control)") == drawing.count("(This search)") == 4
