@@ -12,7 +12,8 @@ Departures from the paper:
 
 1. r(i) may be the mean return R, as in the paper, progress (8), or |TD error|, the mean |δ| of the minibatch. With
    returns the weight of the easiest task, which pays first, leads for ever, also when nothing is left to learn from it;
-   the paper's own Fig. 7 shows a shift that returns cannot give.
+   the paper's own Fig. 7 shows a shift that returns cannot give. Errors stay with a task whose outcome is in part
+   chance, since nobody can learn that away; only progress leaves both.
 2. The paper gives no scale of r(i), and EXP3 (Auer et al. 2002) needs r(i) in [0, 1]. R is the success of episodes, as
    ``engine.rl.task_learner`` has it: on the half field it is the paper's return, and where a later start can gain less
    than an earlier one, returns would say that it is never mastered. |δ| is scaled by the largest mean |δ| seen, which

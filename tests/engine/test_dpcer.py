@@ -87,30 +87,51 @@ def tell(chosen: Scheduler, success: Sequence[float], rng: np.random.Generator) 
         chosen.played(i, float(rng.binomial(EPISODES, p)) / EPISODES, EPISODES)
 
 
-def lessons(signal: Signal, every: int) -> tuple[list[float], float]:
+BATCH = 32
+"""Outcomes in a minibatch."""
+
+
+def lessons(signal: Signal, every: int, luck: float = 0.0, seed: int = 7) -> tuple[list[float], float]:
     """(skill in each of two tasks, the largest probability of the hard one) after 8,000 iterations where the hard one
-    can be learned only by who is good at the easy one; ``every``: iterations between reports."""
-    chosen, rng = Exp3(2, generator(7, "p"), signal=signal), generator(7, "R")
-    skill, largest = [0.0, 0.0], 0.0
+    can be learned only by who is good at the easy one; ``every``: iterations between reports; ``luck``: the share of
+    the easy one's episodes that the best lose. Errors are those of who forecasts outcomes by their running mean."""
+    chosen, rng = Exp3(2, generator(seed, "p"), signal=signal), generator(seed, "R")
+    skill, forecast, largest = [0.0, 0.0], [0.0, 0.0], 0.0
     for t in range(8_000):
         i = chosen.choose()
         if i == 0 or skill[0] > 0.9:
             skill[i] = min(1.0, skill[i] + 1 / 1_000)
+        success = ((1 - luck) * skill[0], skill[1])
         if t % every == 0:
-            tell(chosen, skill, rng)
-        chosen.learned(i, 0)
+            tell(chosen, success, rng)
+        outcomes = rng.random(BATCH) < success[i]
+        chosen.learned(i, float(np.abs(outcomes - forecast[i]).mean()))
+        forecast[i] += 0.05 * (float(outcomes.mean()) - forecast[i])
         largest = max(largest, float(chosen.p[1])) if skill[0] == 1 else 0.0
     return skill, largest
 
 
-@pytest.mark.parametrize("every", [10, 40, 100])
-def test_a_shift_from_one_arm_to_another_is_followed_by_progress_and_not_by_returns(every: int) -> None:
-    skill, largest = lessons("return", every)
+@pytest.mark.parametrize(("every", "luck", "seed"), [(10, 0.0, 7), (40, 0.2, 1), (100, 0.0, 1), (100, 0.4, 7)])
+def test_a_shift_from_one_arm_to_another_is_followed_by_progress_and_not_by_returns(
+    every: int, luck: float, seed: int
+) -> None:
+    skill, largest = lessons("return", every, luck, seed)
     assert skill[1] < 0.5
     assert largest < 0.1
-    skill, largest = lessons("progress", every)
+    skill, largest = lessons("progress", every, luck, seed)
     assert skill[1] == pytest.approx(1)
     assert largest > 0.8
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_errors_follow_such_a_shift_only_where_the_easy_arm_leaves_nothing_to_chance(seed: int) -> None:
+    skill, largest = lessons("td", 40, 0.0, seed)
+    assert skill[1] == pytest.approx(1)
+    assert largest > 0.8
+    for luck in (0.2, 0.4):
+        skill, largest = lessons("td", 40, luck, seed)
+        assert skill[1] < 0.5
+        assert largest < 0.1
 
 
 @pytest.mark.parametrize(("gain", "every", "T"), [(2e-3, 1, 20_000), (2e-3, 40, 20_000), (2e-4, 280, 100_000)])

@@ -291,6 +291,30 @@ def test_when_redis_is_killed_training_goes_on_and_what_was_lost_is_said(
     assert len(servers) == 1
 
 
+def test_when_redis_is_emptied_training_goes_on_and_what_was_lost_is_counted_and_said(
+    store: FolderStore, servers: list[redis_server.RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emptied, take = [], RedisLearner.take
+
+    def look(learner: RedisLearner) -> list[Parcel]:
+        if found and not emptied and learner._waiting():
+            emptied.append(learner._waiting())
+            Redis.from_url(servers[0].url).flushall()
+            learner._look_at = 0.0
+        return take(learner)
+
+    monkeypatch.setattr(RedisLearner, "take", look)
+    found: list[AnyEvent] = []
+    for event in run(study(**OVER_REDIS), store):
+        found += [event] if found or isinstance(event, Progressed) else []
+    assert isinstance(found[-1], Finished)
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["iterations"] == 1500
+    assert last["missing_gone"] > 0, f"{emptied[0]} parcels of decisions waited"
+    said = [event.message for event in found if isinstance(event, Incident)]
+    assert any("were no longer there when the learner came for them" in each for each in said), said
+
+
 def test_when_redis_is_full_training_says_so_and_goes_on_once_there_is_room(
     store: FolderStore, servers: list[redis_server.RedisServer]
 ) -> None:
