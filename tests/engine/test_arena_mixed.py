@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.bench.arena_mixed import better, course
+from engine.bench.arena_mixed import LEAST, better, course
 from engine.bench.orchard import Orchard
 from engine.mdp.vector import VectorMDP
 from tests.contracts.mdp import VectorContract
@@ -15,11 +15,12 @@ class TestOrchard(VectorContract):
         return Orchard()
 
 
-def test_each_of_four_kinds_of_learners_is_compared_with_its_own_start_in_the_same_battles() -> None:
+def test_learners_of_four_kinds_learn_in_the_same_battles_and_those_with_a_replay_soon_beat_their_start() -> None:
     (lesson,) = course(1).lessons
-    found = better(course(1, lessons=[{**lesson.model_dump(mode="json"), "steps": 4096}]), 8)
+    found = better(course(1, lessons=[{**lesson.model_dump(mode="json"), "steps": 40_000}]), 200)
     assert set(found) == {"ppo", "dqn", "sac", "team"}
     for shares in found.values():
-        assert shares.shape == (8,)
+        assert shares.shape == (200,)
         assert set(shares.tolist()) <= {0.0, 0.5, 1.0}
-    assert any(shares.mean() != 0.5 for shares in found.values())
+    assert min(found[name].mean() for name in ("dqn", "sac", "team")) >= LEAST
+    assert found["ppo"].mean() != 0.5, "it learns, but while the others learn faster, there is less for it to win"
