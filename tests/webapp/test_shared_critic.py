@@ -356,18 +356,21 @@ def test_an_evaluation_is_told_and_drawn_where_it_was_asked_for(team: Studio, de
     job = under_way(team, 3)
     for tick, asked, score in ((4, 0, 0.0), (5, 3500, -900.0), (6, 3500, -900.0), (7, 6000, -500.0)):
         metrics = {"steps_start": 2000.0, "critic_steps": 9.0, "return_es": -1000.0 + tick, "examined": 50.0}
-        metrics |= {"evaluation_steps": asked, "evaluation_return": score} if asked else {}
+        ends = {"evaluation_return_low": score - 50, "evaluation_return_high": score + 60} if asked == 6000 else {}
+        metrics |= {"evaluation_steps": asked, "evaluation_return": score, **ends} if asked else {}
         counters = {"steps": 1000 * tick, "seconds": 10.0 * tick - 18}
         append(job, {}, [Entry("progressed", {"counters": counters, "metrics": metrics}, tick)], tick=tick,
                metrics=metrics, counters=counters)  # fmt: skip
     answer = designer.get(page(job))
     content = answer.content.decode()
-    assert "After 6,000 decisions the centre scored <b>−500.0</b>" in content
+    assert "After 6,000 decisions the centre scored <b>−500.0 (95\N{NO-BREAK SPACE}% range −550.0 to −440.0)</b>" in content
     assert "7,000 decisions of 20,000, and 50 of evaluations" in content
     over_decisions, over_time = answer.context["courses"]
     told = {row[0]: row[-1] for row in over_decisions.rows if row[-1]}
-    assert told == {"3,500": "−900", "6,000": "−500"}
-    assert [row[-1] for row in over_time.rows if row[-1]] == ["−900", "−500"]
+    assert told == {"3,500": "−900", "6,000": "−500 (−550 to −440)"}
+    assert [row[-1] for row in over_time.rows if row[-1]] == ["−900", "−500 (−550 to −440)"]
+    assert [bool(line.band) for line in over_decisions.lines] == [False, True], "only the centre's evaluations"
+    assert ", in the shade of its 95&nbsp;% range." in content
     assert [row[0] for row in over_time.rows if row[-1]] == ["0.283", "0.7"], "minutes at which they were asked for"
     assert over_decisions.rows[0][0] == "3,500", "rounds in which only chance played have no rows"
 

@@ -7,14 +7,12 @@ from itertools import pairwise
 
 from webapp.lib.figures import share_with_ends
 from webapp.lib.words import number, percent
-from webapp.studies.lines import RIGHT, Column, LineRange, Lines, Stretch, ends, known, shown, side_by_side
+from webapp.studies.lines import RIGHT, Column, LineRange, Lines, Stretch, axis, shown, side_by_side, with_ends
 from webapp.studies.rounds import Columns
 
 MARKS = ("first", "second", "third", "other")
 WINS = "win"
 """The metric that is a share."""
-MORE = 0.5
-"""How far the axis goes on beyond the lines, for their ranges, as a share of what the lines span."""
 Range = tuple[Column, Column]
 
 
@@ -26,9 +24,9 @@ class CourseLines(Lines):
         self, x: Sequence[float], columns: Sequence[tuple[str, str, Column]], ranged: Mapping[str, Range],
         lessons: Sequence[int], others: Mapping[str, str], *, shares: bool,
     ) -> None:  # fmt: skip
-        up = _axis([column for _, _, column in columns], [end for both in ranged.values() for end in both])
+        up = axis([column for _, _, column in columns], [end for both in ranged.values() for end in both])
         along, across = "Decisions learned from → later", (0.0, max(x, default=1.0))
-        words, says = (share_with_ends, percent) if shares else (_with_ends, shown)
+        words, says = (share_with_ends, percent) if shares else (with_ends, shown)
         ranges = {name: LineRange(low, high, words) for name, (low, high) in ranged.items()}
         super().__init__(
             along, x, columns, lambda at: number(round(at)), others, up, across=across, ranges=ranges, says=says
@@ -67,19 +65,3 @@ def course_lines(learning: Sequence[str], columns: Columns, what: str) -> Course
     others = {MARKS[-1]: "the others"} if len(learning) > len(MARKS) else {}
     lessons = [int(lesson or 0) for lesson in column("lesson")]
     return CourseLines([step or 0.0 for step in column("steps")], lines, ranged, lessons, others, shares=what == WINS)
-
-
-def _axis(lines: Sequence[Column], ranges: Sequence[Column]) -> tuple[float, float]:
-    """The ends of the axis: ranges of few battles may be so wide that lines would lie flat between them."""
-    low, high = ends([value for column in lines for value in column])
-    values = [value for column in ranges for value in column if known(value)]
-    if not values:
-        return low, high
-    least, most = ends(values)
-    more = MORE * (high - low) if high > low else most - least
-    return max(min(least, low), low - more), min(max(most, high), high + more)
-
-
-def _with_ends(value: float, low: float, high: float) -> str:
-    """ "0.62 (0.55 to 0.68)"."""
-    return f"{shown(value)} ({shown(low)} to {shown(high)})"

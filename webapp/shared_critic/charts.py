@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from webapp.lib.words import number, percent
-from webapp.studies.lines import Lines, known, shown
+from webapp.studies.lines import LineRange, Lines, axis, known, shown, with_ends
 from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
+from webapp.training.evaluated import HIGH, LOW
 
 PLAYERS = (
     ("other", "Those that only evolve", "return_es"),
@@ -47,13 +48,19 @@ def placed(rounds: Columns) -> Columns:
     """With each evaluation where it was asked for, in a row of its own between the rounds: these tell it once it is
     over, and again until the next one."""
     steps, asked = rounds["steps"], rounds.get(ASKED, [])
-    scores = {at: mean for at, mean in zip(asked, rounds.get(EVALUATED, []), strict=False) if at is not None}
-    rows = sorted([(at or 0.0, i) for i, at in enumerate(steps)] + [(at, -1) for at in scores if at not in steps])
+    nothing: list[float | None] = [None] * len(steps)
+    scores = {
+        name: {at: value for at, value in zip(asked, rounds.get(name, nothing), strict=False) if at is not None}
+        for name in (EVALUATED, LOW, HIGH)
+    }
+    rows = sorted(
+        [(at or 0.0, i) for i, at in enumerate(steps)] + [(at, -1) for at in scores[EVALUATED] if at not in steps]
+    )
     found = {name: [column[i] if i >= 0 else None for _, i in rows] for name, column in rounds.items()}
     x = [at for at, _ in rows]
     counted, clock = ([value or 0.0 for value in rounds[name]] for name in ("steps", "seconds"))
     found |= {"steps": [*x], "seconds": [*np.interp(x, counted, clock).tolist()]}
-    return found | {EVALUATED: [scores.pop(at, None) for at, _ in rows]}
+    return found | {name: [values.pop(at, None) for at in x] for name, values in scores.items()}
 
 
 def _decisions(value: float) -> str:
@@ -70,7 +77,15 @@ def drawn(
     rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
     up, says = ((0.0, 1.0), percent) if shares else (None, shown)
     lines_drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
-    return Lines(along, [(rounds[by][i] or 0.0) / unit for i in rows], lines_drawn, words, up=up, says=says)
+    both = {name: [rounds.get(f"{metric}{end}", nothing) for end in ("_low", "_high")] for _, name, metric in lines}
+    ranges = {
+        name: LineRange([low[i] for i in rows], [high[i] for i in rows], with_ends)
+        for name, (low, high) in both.items() if any(map(known, low))
+    }  # fmt: skip
+    if ranges and up is None:
+        up = axis([column for _, _, column in lines_drawn], [end for one in ranges.values() for end in one[:2]])
+    x = [(rounds[by][i] or 0.0) / unit for i in rows]
+    return Lines(along, x, lines_drawn, words, up=up, ranges=ranges, says=says)
 
 
 def courses(rounds: Columns) -> list[Lines]:

@@ -63,9 +63,12 @@ class Together(Rehearsed, Learning):
         """The scores as they grow."""
         rounds = charts.after_chance(self.rounds(job, ROUNDS)) if job.tick else {}
         study = parse(AESRLConfig, job.config)
+        courses = [course for course in charts.courses(rounds) if course.lines] if rounds else []
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
-            "courses": [course for course in charts.courses(rounds) if course.lines] if rounds else [],
+            "courses": courses,
+            "shaded": any(line.band for course in courses for line in course.lines),
+            "declared": declared(job.config),
             "learns": study.method.learns,
             "chance": int(job.metrics.get("steps_start", 0)),
             "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1])

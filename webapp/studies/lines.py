@@ -21,6 +21,8 @@ SHAPES, SPOTS = 8, 6
 """Shapes that tell lines apart, and how often a line has its own, about."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
+MORE = 0.5
+"""How far an axis goes on beyond the lines, for their ranges, as a share of what the lines span."""
 LEAST, MOST = 3, 6
 """Numbers of an axis that is to have ``several``."""
 Column = Sequence[float | None]
@@ -196,6 +198,17 @@ def ends(values: Sequence[float | None]) -> tuple[float, float]:
     return min(finite, default=0.0), max(finite, default=1.0)
 
 
+def axis(lines: Sequence[Column], ranges: Sequence[Column]) -> tuple[float, float]:
+    """The ends of an axis: ranges of few battles may be so wide that lines would lie flat between them."""
+    low, high = ends([value for column in lines for value in column])
+    values = [value for column in ranges for value in column if known(value)]
+    if not values:
+        return low, high
+    least, most = ends(values)
+    more = MORE * (high - low) if high > low else most - least
+    return max(min(least, low), low - more), min(max(most, high), high + more)
+
+
 def path(points: Sequence[tuple[float, float]]) -> str:
     """A line through points, as SVG has it."""
     return "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
@@ -230,6 +243,11 @@ def shown(value: float | None) -> str:
         return written(value, ".2g")
     text = number(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def with_ends(value: float, low: float, high: float) -> str:
+    """ "0.62 (0.55 to 0.68)"."""
+    return f"{shown(value)} ({shown(low)} to {shown(high)})"
 
 
 def _points(frame: Frame, x: Sequence[float], column: Column) -> Iterator[tuple[float, float]]:
