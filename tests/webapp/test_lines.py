@@ -36,6 +36,12 @@ def test_numbers_have_three_digits_and_true_minus_signs() -> None:
     assert shown(3.2e-9) == "3.2e−09"
 
 
+def test_the_range_of_a_single_point_is_a_bar_so_that_it_is_seen() -> None:
+    around = LineRange([None, 1.0], [None, 3.0], lambda value, low, high: f"{value} ({low} to {high})")
+    (line,) = Lines("x", [0, 10], [("first", "Near", [None, 2.0])], up=(0.0, 4.0), ranges={"Near": around}).lines
+    assert line.band == "M612.0 67.0 L620.0 67.0 L620.0 169.0 L612.0 169.0 Z"
+
+
 @pytest.mark.parametrize("last", [9_000.0, 60_000.0, 401_920.0, 4_000_000.0, 80_000_000.0, 1e11])
 def test_texts_below_an_axis_leave_room_between_each_other_even_in_large_letters(last: float) -> None:
     drawn = Lines("Decisions → more", [0.0, last], [("first", "Score", [0.0, 1.0])], lambda x: number(round(x)))

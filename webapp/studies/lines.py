@@ -19,6 +19,8 @@ TAG = 20.0
 """Between the tags of two lines."""
 SHAPES, SPOTS = 8, 6
 """Shapes that tell lines apart, and how often a line has its own, about."""
+BAR = 8.0
+"""Width of a band that has a single point."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
 MORE = 0.5
@@ -276,8 +278,9 @@ def _with_range(
     least, most = frame.up
     both = [(at, a, b) for at, a, b in zip(x, around.low, around.high, strict=True) if a is not None and b is not None]
     both = [(at, max(a, least), min(b, most)) for at, a, b in both if known(a) and known(b)]
-    low = [(frame.x(at), frame.y(a)) for at, a, _ in both]
-    high = [(frame.x(at), frame.y(b)) for at, _, b in both]
+    aside = (-BAR / 2, BAR / 2) if len(both) == 1 else (0.0,)
+    low = [(frame.x(at) + dx, frame.y(a)) for at, a, _ in both for dx in aside]
+    high = [(frame.x(at) + dx, frame.y(b)) for at, _, b in both for dx in aside]
     of = f", {around.of}" if around.of else ""
     said = [f"{line.name}, {place}: {value}{of}" for place, value in texts if value]
     tips = [Tip(*point, text) for point, text in zip(line.points, said, strict=True)]
