@@ -363,7 +363,10 @@ def test_an_evaluation_is_told_and_drawn_where_it_was_asked_for(team: Studio, de
                metrics=metrics, counters=counters)  # fmt: skip
     answer = designer.get(page(job))
     content = answer.content.decode()
-    assert "After 6,000 decisions the centre scored <b>−500.0 (95\N{NO-BREAK SPACE}% range −550.0 to −440.0)</b>" in content
+    assert (
+        "After 6,000 decisions the centre scored <b>−500.0 (95\N{NO-BREAK SPACE}% range −550.0 to −440.0)</b>"
+        in content
+    )
     assert "7,000 decisions of 20,000, and 50 of evaluations" in content
     over_decisions, over_time = answer.context["courses"]
     told = {row[0]: row[-1] for row in over_decisions.rows if row[-1]}
