@@ -8,8 +8,8 @@ of mean times, by bootstrap over seeds. Time is also split into decisions to the
 waiting (GALA), without order, and by one learner with as many battles (A2C), which the paper says mixing without order
 equals; five seeds.
 ``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns (elsewhere λ is 0.95), and of the
-battles of each learner, as in the paper's Figs. 5, 6, 11 and 12; PALA, one seed. ``rates``: of A2C's rate, three seeds:
-whether it is tuned.
+battles of each learner, as in the paper's Figs. 5, 6, 11 and 12; PALA, one seed. ``rates``: of each way's rate, three
+seeds: whether it is tuned.
 ``ale-NAME``: an Atari game from pictures with a small network, 3,000,000 decisions of each; what its curves end with,
 and the curves among what is kept. No claim.
 
@@ -75,8 +75,8 @@ SWEEPS: dict[str, dict[str, dict[str, Any]]] = {
     "agents": {f"{n} agents": {**WAYS["PALA"], "agents": n} for n in (2, 4, 8)},
     "steps": {f"n = {n}": {**WAYS["PALA"], **_pong(trace=1.0, fragment=n, batch=16 * n)} for n in (5, 10, 15, 20, 40)},
     "actors": {f"{n} battles": {**WAYS["PALA"], "environments": n, **_pong(batch=16 * n)} for n in (4, 8, 16, 32)},
-    "rates": {f"A2C, rate {rate:g}": {**WAYS["A2C"], **_pong(batch=512, rate=rate)}
-              for rate in (1.5e-3, 3e-3, 4.2e-3, 6e-3)},
+    "rates": {f"{name}, rate {rate:g}": {**way, **_pong(batch=512 if name == "A2C" else 256, rate=rate)}
+              for name, way in WAYS.items() for rate in (3e-3, 4.2e-3, 6e-3, 8.4e-3)},
 }  # fmt: skip
 CASES = ("equal", "pinned", "order", *SWEEPS, *(f"ale-{game}" for game in ATARI))
 
