@@ -84,7 +84,9 @@ def test_no_word_of_the_form_is_policy(team: Studio, designer: Client) -> None:
 
 
 def test_the_best_of_one_who_learns_is_refused_with_what_to_do(team: Studio, designer: Client) -> None:
-    said = wrong(team, designer, then1="best", plays2="script:random", who2="main vs old")
+    said = wrong(
+        team, designer, then1="best", plays2="script:random", who1="main vs luck, main vs rival", who2="main vs old"
+    )
     assert said == {
         "then1": "Only main learns, so there is no best of several. Let another player learn, too, or choose something "
         "else to happen."

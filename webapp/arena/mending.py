@@ -54,14 +54,16 @@ def _meant(found: Mapping[str, str], others: Set[str]) -> str:
 
 
 def _renamed(found: Mapping[str, str], i: int, was: str) -> dict[str, str]:
-    """The fields that say the name of player ``i``, with one that it can have; a name that others have, too, is theirs
-    in the lessons."""
+    """The fields that say the name of player ``i``, with one that it can have: near the one that it ``was`` given where
+    lessons have that, else one that only they have. A name that others have, too, is theirs in the lessons."""
     rows = [k for k in range(1, player_fields.ROWS + 1) if k != i]
     others = {typed.name_of(found.get(f"name{k}") or player_fields.name_of_row(k)) for k in rows}
     bare = typed.name_of(_UNFIT.sub("", was).strip(" -"))[:24]
-    now = bare if bare and bare not in others else _meant(found, others) or player_fields.name_of_row(i)
+    naming = [f"{field}{k}" for field in _NAMING for k in range(1, lesson_fields.HELD + 1) if f"{field}{k}" in found]
+    said = re.compile(re.escape(was), re.IGNORECASE)
+    written = bool(was) and any(said.search(found[field]) for field in naming)
+    own, meant = "" if bare in others else bare, _meant(found, others)
+    now = (own or meant if written else meant or own) or player_fields.name_of_row(i)
     if not was or typed.name_of(was) in others:
         return {f"name{i}": now}
-    naming = [f"{field}{k}" for field in _NAMING for k in range(1, lesson_fields.HELD + 1)]
-    said = re.compile(re.escape(was), re.IGNORECASE)
-    return {f"name{i}": now} | {field: said.sub(now, found[field]) for field in naming if field in found}
+    return {f"name{i}": now} | {field: said.sub(now, found[field]) for field in naming}
