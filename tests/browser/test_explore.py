@@ -368,7 +368,7 @@ def test_an_explorer_whose_search_goes_on_while_it_loads_shows_the_lineups_of_th
     page.goto(page.url.replace("/help/", f"/p/herobattle/jobs/{running.pk}/explore/?show=under,unsure,strong"))
     drawn(page)
     expect(page.locator("[data-count]")).to_contain_text("300 of 300")
-    assert len(set(asked)) == len(asked) == 3, "each state was asked for once"
+    assert len(set(asked[:3])) == len(set(asked)) == 3, "while it loads, each state is asked for once"
 
 
 def tell(job: Job, tick: int, columns: dict[str, Any]) -> None:
