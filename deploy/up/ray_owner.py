@@ -7,7 +7,6 @@ is given twice as long as the one before, and how many were too slow is noted be
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import signal
@@ -15,13 +14,10 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
-from deploy.up import processes
 from engine.runtime import ray_daemons
 from engine.runtime.cluster import load_ray
 
-DAEMONS = {"gcs_server", "raylet"}
 OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; the minimum is 75 MB
 FIRST_WAIT, LONGEST_WAIT = 60.0, 480.0
 """Seconds that Ray has to come up, at the first try and at most."""
@@ -45,35 +41,15 @@ def patience(failed_before: int) -> float:
     return min(FIRST_WAIT * 2.0 ** min(failed_before, 16), LONGEST_WAIT)
 
 
-def wait_for_daemons(seconds: float) -> None:
-    """Make Ray wait so long for its daemons, and no longer once one of them has died. Ray has a setting for its control
-    service; for its raylet it waits 30 s, whatever anybody says, so the question that it repeats waits here."""
-    os.environ |= {"RAY_gcs_server_port_wait_time_s": str(round(seconds))}
-    services = importlib.import_module("ray._private.services")
-    ask: Any = services.get_node
-
-    def patiently(*asked: Any) -> Any:
-        until = time.monotonic() + seconds
-        while True:
-            try:
-                return ask(*asked)
-            except RuntimeError:
-                if broken() or time.monotonic() > until:
-                    raise
-            time.sleep(0.5)
-
-    services.get_node = patiently  # type: ignore[attr-defined]
-
-
 def start(folder: Path, address_file: Path, cpus: int) -> None:
     """Bring Ray up. Raises what Ray does where it does not come up; noted where that was for want of time."""
     before = failed(address_file)
     seconds, began = patience(before), time.monotonic()
-    wait_for_daemons(seconds)
+    ray = load_ray()
     try:
-        with ray_daemons.few():
+        with ray_daemons.few(), ray_daemons.awaited(seconds):
             # "local" starts a cluster even where a file of a dead one invites to join it.
-            load_ray().init(
+            ray.init(
                 address="local",
                 num_cpus=cpus,
                 object_store_memory=OBJECT_STORE_BYTES,
@@ -88,12 +64,6 @@ def start(folder: Path, address_file: Path, cpus: int) -> None:
     failures_beside(address_file).unlink(missing_ok=True)
 
 
-def broken() -> bool:
-    """One of Ray's two daemons, both children of this process, is gone. Its workers would linger and wait for ever."""
-    alive = {child.name for child in processes.children(os.getpid()) if child.state != "Z"}
-    return not alive >= DAEMONS
-
-
 def main(folder: Path, address_file: Path, cpus: int) -> int:
     """Run Ray until a signal (0) or until it breaks (1)."""
     address_file.unlink(missing_ok=True)
@@ -106,7 +76,7 @@ def main(folder: Path, address_file: Path, cpus: int) -> int:
     draft.write_text(load_ray().get_runtime_context().gcs_address)
     draft.replace(address_file)
     while not stopped.wait(0.5):
-        if broken():
+        if ray_daemons.broken():
             print("A Ray daemon died; starting over.", flush=True)
             address_file.unlink(missing_ok=True)
             os._exit(1)  # an orderly shutdown would wait for the daemon that is gone

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 ADDRESS, ADDRESS_FILE = "EQUIPOISE_RAY_ADDRESS", "EQUIPOISE_RAY_ADDRESS_FILE"
 PROBE_S = 2.0
 PATIENCE_S = 60.0  # a supervisor starts a broken Ray again within a quarter of that
+START_S = 480.0  # as long as the owner of a site's Ray allows it at most
 OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; Ray's minimum is 75 MB
 SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback
@@ -180,7 +181,7 @@ def _started(workers: int) -> Iterator[Cluster]:
 def _start(folder: Path, workers: int) -> None:
     _forking.daemons = True
     try:
-        with ray_daemons.few():
+        with ray_daemons.few(), ray_daemons.awaited(START_S):
             _init(
                 address="local",
                 num_cpus=max(len(os.sched_getaffinity(0)), math.ceil(workers / 2)),
@@ -218,7 +219,7 @@ def _init(**how: Any) -> None:
     try:
         with _kept_signal_handler():
             load_ray().init(log_to_driver=False, logging_level=logging.ERROR, job_config=job, **how)
-    except (OSError, RuntimeError) as error:
+    except Exception as error:  # Ray raises the bare class when its daemons are late
         logger.exception("Ray at %s", how["address"])
         where = "did not start" if how["address"] == "local" else f"at {how['address']} did not let this study in"
         raise ActorLost(f"Ray {where}: {str(error).splitlines()[0][:300]}") from error

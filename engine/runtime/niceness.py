@@ -21,7 +21,7 @@ def apply_to_session() -> None:
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     if niceness <= 0:
         return
-    with contextlib.suppress(FileNotFoundError, PermissionError):  # no such groups; the parent is of another session
+    with contextlib.suppress(OSError):  # no such groups; the parent has ended, or is of another session
         if os.getsid(0) != os.getpid():
             os.setpgid(0, os.getpgid(os.getppid()))  # who leads a group of processes may not leave it for a session
             os.setsid()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,10 @@ from typing import Any
 import pytest
 
 from deploy.up import ray_owner
-from engine.runtime.cluster import load_ray
-from tests.contracts.ray_server import agree_on_authentication
+from engine.errors import ActorLost
+from engine.runtime import ray_daemons
+from engine.runtime.cluster import connected, load_ray
+from tests.contracts.ray_server import agree_on_authentication, eventually
 from webapp.lib import health, ray_starts
 
 
@@ -41,9 +46,10 @@ def test_a_raylet_that_registers_late_is_waited_for(
         return "the node"
 
     monkeypatch.setattr(services, "get_node", slow)
-    monkeypatch.setattr(ray_owner, "broken", lambda: False)
-    ray_owner.wait_for_daemons(3600.0)
-    assert services.get_node("127.0.0.1:1", "a node") == "the node"
+    monkeypatch.setattr(ray_daemons, "broken", lambda: False)
+    with ray_daemons.awaited(3600.0):
+        assert services.get_node("127.0.0.1:1", "a node") == "the node"
+    assert services.get_node is slow
 
 
 def test_a_raylet_that_died_is_not_waited_for(address: Path, services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +57,33 @@ def test_a_raylet_that_died_is_not_waited_for(address: Path, services: Any, monk
         raise RuntimeError("no such node")
 
     monkeypatch.setattr(services, "get_node", never)
-    monkeypatch.setattr(ray_owner, "broken", lambda: True)
-    ray_owner.wait_for_daemons(3600.0)
-    with pytest.raises(RuntimeError, match="no such node"):
+    with ray_daemons.awaited(3600.0), pytest.raises(RuntimeError, match="no such node"):  # no daemon runs here
         services.get_node("127.0.0.1:1", "a node")
+
+
+def test_a_ray_that_is_late_all_the_same_is_an_error_that_a_study_survives(
+    address: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**options: Any) -> None:
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.setattr(load_ray(), "init", init)
+    with pytest.raises(ActorLost, match="Ray did not start: The current node timed out"), connected():
+        pytest.fail("it started")
+
+
+def test_the_daemons_of_a_ray_are_seen_while_they_run_and_missed_once_one_has_ended(tmp_path: Path) -> None:
+    started = []
+    for name in sorted(ray_daemons.NEEDED):
+        assert ray_daemons.broken()
+        program = tmp_path / name
+        program.symlink_to(shutil.which("sleep") or "")
+        started.append(subprocess.Popen([program, "3600"]))
+    assert eventually(lambda: not ray_daemons.broken())
+    for process in started:
+        process.kill()
+        assert eventually(ray_daemons.broken)
+        process.wait()
 
 
 def test_each_try_that_was_too_slow_is_noted_and_told_and_the_next_has_longer(
@@ -67,7 +96,7 @@ def test_each_try_that_was_too_slow_is_noted_and_told_and_the_next_has_longer(
             raise RuntimeError("The current node timed out during startup.")
 
     monkeypatch.setattr(load_ray(), "init", init)
-    monkeypatch.setattr(ray_owner, "wait_for_daemons", given.append)
+    monkeypatch.setattr(ray_daemons, "awaited", lambda seconds: contextlib.nullcontext(given.append(seconds)))
     now = iter(range(0, 10**9, 1000))
     monkeypatch.setattr(ray_owner.time, "monotonic", lambda: float(next(now)))
     for tries in (1, 2):
