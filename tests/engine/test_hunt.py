@@ -40,6 +40,7 @@ from engine.studies import load
 from engine.study import run
 from engine.study.evolve import Evolve
 from tests.contracts.algorithm import AlgorithmContract, answer, problem
+from tests.engine.coarse_trainings import round_ends
 from tests.engine.test_maze import begun, way
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hunt.json"
@@ -261,8 +262,9 @@ def test_battles_of_an_agent_that_learns_end_by_themselves_or_at_the_limit_of_th
     assert sum(lengths) > 256 - 2 * 60, "none was cut off but by the end of the training"
 
 
-def test_a_hunt_ends_as_its_golden_file_says(store: FolderStore) -> None:
+def test_a_hunt_ends_as_its_golden_file_says(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """On one machine and one set of wheels bit for bit; elsewhere by tolerance, as everything with torch."""
+    round_ends(monkeypatch)
     golden, curves = json.loads(GOLDEN.read_text()), {}
     for method in ("wuji", "random"):
         left = results(list(run(study(method=method, decisions=12_000, task={"environments": 8}), store)))

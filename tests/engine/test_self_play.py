@@ -32,6 +32,7 @@ from engine.study.evolve import apart
 from engine.study.self_play import ladder_of
 from tests.contracts.algorithm import ONE, AlgorithmContract, Task, answer
 from tests.contracts.mdp import VectorContract
+from tests.engine.coarse_trainings import round_ends
 from tests.engine.cutting import cut_off
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "self_play.json"
@@ -214,8 +215,9 @@ def golden_run(store: FolderStore, found: list[AnyEvent]) -> dict[str, Any]:
     return {**numbers, "copied": lineage["copied"].tolist(), "steps": found[-1].counters.steps}
 
 
-def test_self_play_has_a_golden_result_and_still_gives_it(small: tuple[FolderStore, list[AnyEvent]]) -> None:
-    found, golden = golden_run(*small), json.loads(GOLDEN.read_text())
+def test_self_play_has_a_golden_result_and_still_gives_it(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    round_ends(monkeypatch)
+    found, golden = golden_run(store, list(run(study(), store))), json.loads(GOLDEN.read_text())
     np.testing.assert_allclose(found.pop("rating"), golden.pop("rating"), rtol=1e-4, atol=1e-4)
     assert found == golden
 

@@ -39,6 +39,7 @@ from engine.styles.agents import files_of
 from engine.styles.rewards import Styled, with_signals
 from engine.styles.samples import EPISODES, sample
 from engine.styles.strangers import strangers_of
+from tests.engine.coarse_trainings import round_ends
 from tests.engine.cutting import cut_off
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "styles.json"
@@ -287,8 +288,9 @@ def test_a_study_that_is_paused_and_resumed_ends_bit_for_bit_the_same(selection:
     assert again == whole
 
 
-def test_a_study_ends_as_its_golden_file_says(store: FolderStore) -> None:
+def test_a_study_ends_as_its_golden_file_says(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """On one machine and one set of wheels bit for bit; elsewhere by tolerance, as everything with torch."""
+    round_ends(monkeypatch)
     archive = unpack(store.get(results(list(run(study(), store)))["archive"])).arrays
     found = {name: np.round(archive[name], 4).tolist() for name in ("id", "genome", "objective", "edge")}
     golden = json.loads(GOLDEN.read_text())
