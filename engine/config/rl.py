@@ -523,7 +523,7 @@ PRESETS: dict[str, AnyLearner] = {
     "half-field-paddpg": PADDPGConfig(**_HALF_FIELD),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
-        batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,
+        batch=512, fragment=16, rate=8.4e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,
     ),
     "pong-impala": IMPALAConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5, epsilon=1e-5,

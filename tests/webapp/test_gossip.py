@@ -55,7 +55,7 @@ class TestSideBySide(AskedKindContract):
         "environments": 8, "checkpoint_every": 0,
         "learner.network.policy": [32, 16], "learner.network.critic": [32, 16],
     }  # fmt: skip
-    usually = {"agents": 4, "steps": 10_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 384_000}
+    usually = {"agents": 4, "steps": 5_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 384_000}
     wrong = (
         ({"agents": "1"}, "agents", f"from 2 to {checks.most_workers()}"),
         ({"steps": "10"}, "steps", "in their first update"),

@@ -134,8 +134,8 @@ PRESET_LIST = {
             games=_PONGS, battles=64, steps=5_000_000,
         ),
         _engine(
-            "pong-a3c", "Tuned for Pong", "Small steps, very often. 10,000,000 decisions.",
-            games=_PONGS, battles=32, steps=10_000_000,
+            "pong-a3c", "Tuned for Pong", "Learns from small batches, very often. 5,000,000 decisions.",
+            games=_PONGS, battles=32, steps=5_000_000,
         ),
         _engine(
             "pong-impala", "Tuned for Pong", "As A3C, corrected for older data: the one for many samplers.",
