@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 
 from engine.runtime import ray_daemons
-from engine.runtime.cluster import load_ray
+from engine.runtime.cluster import START_S, load_ray
 
 OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; the minimum is 75 MB
-FIRST_WAIT, LONGEST_WAIT = 60.0, 480.0
+FIRST_WAIT, LONGEST_WAIT = 60.0, START_S
 """Seconds that Ray has to come up, at the first try and at most."""
 
 

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 ADDRESS, ADDRESS_FILE = "EQUIPOISE_RAY_ADDRESS", "EQUIPOISE_RAY_ADDRESS_FILE"
 PROBE_S = 2.0
 PATIENCE_S = 60.0  # a supervisor starts a broken Ray again within a quarter of that
-START_S = 480.0  # as long as the owner of a site's Ray allows it at most
+START_S = 480.0  # on a busy machine Ray can take minutes to come up
 OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; Ray's minimum is 75 MB
 SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback

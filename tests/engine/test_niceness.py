@@ -60,8 +60,11 @@ def test_a_nice_process_that_leads_a_group_of_processes_leaves_it() -> None:
 def test_a_process_whose_parent_is_of_another_session_changes_nobodys() -> None:
     with subprocess.Popen(["sleep", "3600"], start_new_session=True) as stranger:
         script = REPORT.replace("before =", f"os.getppid = lambda: {stranger.pid}; before =")
-        assert report(7, script, process_group=0) == f"False True {group_of_this_process(7)}"
-        stranger.kill()
+        try:
+            found = report(7, script, process_group=0)
+        finally:
+            stranger.kill()
+    assert found == f"False True {group_of_this_process(7)}"
 
 
 def test_a_process_whose_parent_has_ended_changes_nobodys() -> None:

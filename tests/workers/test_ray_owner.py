@@ -73,17 +73,16 @@ def test_a_ray_that_is_late_all_the_same_is_an_error_that_a_study_survives(
 
 
 def test_the_daemons_of_a_ray_are_seen_while_they_run_and_missed_once_one_has_ended(tmp_path: Path) -> None:
-    started = []
-    for name in sorted(ray_daemons.NEEDED):
-        assert ray_daemons.broken()
-        program = tmp_path / name
-        program.symlink_to(shutil.which("sleep") or "")
-        started.append(subprocess.Popen([program, "3600"]))
-    assert eventually(lambda: not ray_daemons.broken())
-    for process in started:
+    with contextlib.ExitStack() as started:
+        for name in sorted(ray_daemons.NEEDED):
+            assert ray_daemons.broken()
+            program = tmp_path / name
+            program.symlink_to(shutil.which("sleep") or "")
+            process = started.enter_context(subprocess.Popen([program, "3600"]))
+            started.callback(process.kill)
+        assert eventually(lambda: not ray_daemons.broken())
         process.kill()
         assert eventually(ray_daemons.broken)
-        process.wait()
 
 
 def test_each_try_that_was_too_slow_is_noted_and_told_and_the_next_has_longer(
