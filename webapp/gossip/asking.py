@@ -37,7 +37,7 @@ WAITS = {
         f"Short waits are spared, and nobody gets lost. Far: {SOME} updates, or what you type in the details.",
     ),
     "never": ("Nobody waits", "No time is lost on a slow one. No two trainings are quite the same."),
-    "repeated": ("Nobody waits, and old messages count again", "Worse, as a rule. For comparisons."),
+    "repeated": ("Nobody waits, and old messages count again", "Nothing is gained by it. For comparisons."),
 }
 STALENESS: Mapping[str, int | None] = {"step": 0, "never": None, "repeated": None}
 
