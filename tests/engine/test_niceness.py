@@ -21,8 +21,8 @@ os.nice(int(sys.argv[1]))
 before = os.getsid(0)
 niceness.apply_to_session()
 niceness.apply_to_session()
-group = niceness.AUTOGROUP.read_text().split()[-1] if niceness.AUTOGROUP.exists() else sys.argv[1]
-print(os.getsid(0) == os.getpid(), os.getsid(0) == before, group)
+group = niceness.AUTOGROUP.read_text().split() if niceness.AUTOGROUP.exists() else []
+print(os.getsid(0) == os.getpid(), os.getsid(0) == before, group[-1] if group else "no group")
 """
 
 
@@ -34,17 +34,23 @@ def report(nice: int, script: str = REPORT, **how: Any) -> str:
     return done.stdout.strip()
 
 
-def group_of_this_process(nice: int) -> str:
-    """The niceness of its session, or that of the process where the kernel knows no such groups."""
-    return niceness.AUTOGROUP.read_text().split()[-1] if niceness.AUTOGROUP.exists() else str(OWN + nice)
+def group_of_this_process() -> str:
+    """Its niceness; a session that is as old as the machine belongs to no group, and the kernel's file is empty."""
+    group = niceness.AUTOGROUP.read_text().split() if niceness.AUTOGROUP.exists() else []
+    return group[-1] if group else "no group"
+
+
+def group_of_a_new_session(nice: int) -> str:
+    """That of a process with this much niceness more than this one."""
+    return str(OWN + nice) if niceness.AUTOGROUP.exists() else "no group"
 
 
 def test_a_nice_process_gets_a_session_as_nice_as_itself() -> None:
-    assert report(7) == f"True False {OWN + 7}"
+    assert report(7) == f"True False {group_of_a_new_session(7)}"
 
 
 def test_a_nice_process_that_leads_its_session_stays_there() -> None:
-    assert report(7, start_new_session=True) == f"True True {OWN + 7}"
+    assert report(7, start_new_session=True) == f"True True {group_of_a_new_session(7)}"
 
 
 def test_a_process_that_is_not_nice_stays_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +60,7 @@ def test_a_process_that_is_not_nice_stays_where_it_is(monkeypatch: pytest.Monkey
 
 
 def test_a_nice_process_that_leads_a_group_of_processes_leaves_it() -> None:
-    assert report(7, process_group=0) == f"True False {OWN + 7}"
+    assert report(7, process_group=0) == f"True False {group_of_a_new_session(7)}"
 
 
 def test_a_process_whose_parent_is_of_another_session_changes_nobodys() -> None:
@@ -64,14 +70,14 @@ def test_a_process_whose_parent_is_of_another_session_changes_nobodys() -> None:
             found = report(7, script, process_group=0)
         finally:
             stranger.kill()
-    assert found == f"False True {group_of_this_process(7)}"
+    assert found == f"False True {group_of_this_process()}"
 
 
 def test_a_process_whose_parent_has_ended_changes_nobodys() -> None:
     with subprocess.Popen(["true"]) as parent:
         parent.wait()
     script = REPORT.replace("before =", f"os.getppid = lambda: {parent.pid}; before =")
-    assert report(7, script, process_group=0) == f"False True {group_of_this_process(7)}"
+    assert report(7, script, process_group=0) == f"False True {group_of_this_process()}"
 
 
 def test_a_kernel_without_such_groups_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
