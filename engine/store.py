@@ -18,12 +18,13 @@ import os
 import re
 import secrets
 import shutil
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from engine.errors import DiskFull, LeaseLost, StoreError
+from engine.errors import DiskFull, EngineError, LeaseLost, StoreError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 """``errno`` values of a full disk."""
@@ -94,6 +95,30 @@ class Lease(Artifacts, Protocol):
     def drop(self) -> None:
         """Remove it with all its content."""
         ...
+
+
+@contextlib.contextmanager
+def held(lease: Lease) -> Iterator[None]:
+    """Renew a lease beside whatever its holder does, such as wait for workers to start, until the end or until somebody
+    else has taken it, which the holder finds when it next uses it."""
+    over = threading.Event()
+
+    def renew() -> None:
+        while not over.wait(LEASE_S / 6):
+            try:
+                lease.renew()
+            except LeaseLost:
+                return
+            except EngineError:  # a store that cannot be reached for now
+                continue
+
+    beside = threading.Thread(target=renew, name="lease", daemon=True)
+    beside.start()
+    try:
+        yield
+    finally:
+        over.set()
+        beside.join()
 
 
 class Known(NamedTuple):

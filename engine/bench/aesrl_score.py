@@ -39,10 +39,10 @@ SMALL = {"policy": [64, 64], "critic": [64, 64]}
 PAPERS = {"policy": [400, 300], "critic": [400, 300]}
 SOURCES = (
     "evorl/aes.py", "evorl/aesrl.py", "evorl/cemrl.py", "evorl/erl.py",
-    "evorl/individuals.py", "evorl/replays.py", "evorl/shared_critic.py", "rl/critics.py", "rl/dense.py",
-    "rl/learner.py", "rl/networks.py", "rl/normalise.py", "rl/optimisers.py", "rl/replay.py", "rl/replayed.py",
-    "rl/sampler.py", "rl/shared_replay.py", "rl/small_layers.py", "rl/td3.py", "rl/training.py", "rl/twin.py",
-    "study/aesrl.py",
+    "evorl/individuals.py", "evorl/rollout.py", "evorl/shared_critic.py", "rl/critics.py", "rl/dense.py",
+    "rl/heads.py", "rl/learner.py", "rl/networks.py", "rl/normalise.py", "rl/optimisers.py", "rl/policy.py",
+    "rl/replay.py", "rl/replayed.py", "rl/sampler.py", "rl/shared_replay.py", "rl/small_layers.py", "rl/td3.py",
+    "rl/training.py", "rl/twin.py", "study/aesrl.py",
 )  # fmt: skip
 """What decides what a seed reaches, beside all settings of its study."""
 PEER = "TD3 of Stable-Baselines3"
@@ -52,12 +52,16 @@ _DRAWS = 10_000
 
 def reached(settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """A run to its end: the mean score of its last evaluation, the seconds it took, and its ``curve``: decisions and
-    score of each evaluation."""
+    score of each evaluation. Says on standard error how far it is."""
+    rounds, end = [], None
     with tempfile.TemporaryDirectory() as folder:
-        *events, end = run_study(load({**settings, "seed": seed}), FolderStore(Path(folder)))
+        for end in run_study(load({**settings, "seed": seed}), FolderStore(Path(folder))):
+            if isinstance(end, Progressed):
+                rounds.append((end.counters.steps, end.metrics))
+                done = f"{end.counters.steps:,} decisions after {end.counters.seconds:.0f} s"
+                print(f"{settings['game']}, {settings['kind']}, seed {seed}: {done}", file=sys.stderr, flush=True)
     if not isinstance(end, Finished):
         raise EngineError(f"A run did not end: {getattr(end, 'message', end)}")
-    rounds = [(event.counters.steps, event.metrics) for event in events if isinstance(event, Progressed)]
     curve = [(steps, metrics["evaluation_return"]) for steps, metrics in rounds if "evaluation_return" in metrics]
     return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds, "curve": curve}
 

@@ -35,6 +35,8 @@ Departures:
 6. The rule of successes multiplies σ² by a factor for every individual once its history is full (the paper names no
    factor; the released code: 0.99 and ten individuals).
 7. While fewer than n individuals have come, ``oldest`` takes the better half of those that have.
+8. By the elites, σ² moves one n-th of the way to their mean square for every individual, as the mean does by them;
+   eq. 2 replaces it, once a generation.
 """
 
 from __future__ import annotations

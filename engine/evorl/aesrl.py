@@ -21,8 +21,9 @@ Departures:
    decision that was not played by chance, nobody begins to play until that chunk is back; their processors are then
    the critic's. In the paper nobody waits for it: with more workers than processors, or a game that costs less than a
    minibatch, decisions run away from it, and RL individuals climb along a critic that knows nothing. 0 is the paper.
-6. Workers hand what was played to the study, which alone writes into the shared replay
-   (``engine.evorl.individuals``): so the end does not depend on who was faster where individuals wait.
+6. Where individuals wait, workers hand what was played to the study, which alone writes into the shared replay, in the
+   order of its requests: so the end does not depend on who was faster. Where nobody waits, workers write into it
+   themselves; what one had written that was killed before it answered stays, uncounted, and is played again.
 """
 
 from __future__ import annotations

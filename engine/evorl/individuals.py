@@ -17,12 +17,14 @@ agent      lets an agent learn by TD3: its policy, targets and critics          
                                                                                                      learnt
 =========  ========================================================================================  ==========
 
-Minibatches come from the study's replay, which all workers of its machine map into memory; only the study writes into
-it. An answer depends on the request, the study's seed and what the replay held.
+Minibatches come from the study's replay, which all workers of its machine map into memory. Where nobody waits, workers
+write into it what they played, and no artifact ``played`` is made; where one waits for all, only the study writes, in
+the order of its requests. An answer depends on the request, the study's seed and what the replay held.
 """
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -74,6 +76,7 @@ minibatches (NaN otherwise)."""
 _MATCH = 0xAE5
 """The match key of individuals' episodes."""
 _KEPT = ("start", "es", "rl", "centre")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LOOK = 16
 """Minibatches between two looks whether to stop."""
 
@@ -137,15 +140,13 @@ class Weights:
 
 
 class IndividualEvaluator:
-    """``store``: where artifacts are put and found; ``replay``: the file of the replay."""
+    """``store``: where artifacts are put and found; ``replay``: the file of the replay; ``writes``: whether what is
+    played goes into it at once."""
 
     def __init__(
-        self, config: AESRLConfig, store: Artifacts, replay: Path, should_stop: ShouldStop = never
+        self, config: AESRLConfig, store: Artifacts, replay: Path, writes: bool, should_stop: ShouldStop = never
     ) -> None:  # fmt: skip
-        if not replay.exists():
-            why = "its workers share a replay in memory: let them run on the machine of the study"
-            raise ConfigError([("pool.address", why)])
-        self.config, self.store = config, store
+        self.config, self.store, self.writes = config, store, writes
         self.game = references.make_for_one(config.game, 1, should_stop)
         self.learner = made(config, self.game.spec.seats[0])
         self.replay = SharedReplay(replay, config.learner.capacity, np.random.default_rng())
@@ -185,7 +186,7 @@ class IndividualEvaluator:
         learning = time.perf_counter() - at
         played = [] if context.role in ("critic", "agent") else self._played(theta, request, context.role, should_stop)
         if context.role in _KEPT:
-            artifacts[PLAYED] = self._kept(request.id, played)
+            self._keep(request.id, played, artifacts)
         returns = np.array([float(each.rewards @ self.learner.terms.weight) for each in played])
         times = (began, time.perf_counter() - at, learning)
         losses = (found.get("critic_loss", np.nan), found.get("q", np.nan))
@@ -210,11 +211,15 @@ class IndividualEvaluator:
         match = np.array([_MATCH + request.id], np.uint64)
         return np.asarray(battle_seeds(self.config.seed, match, 0, count)[0])
 
-    def _kept(self, request: int, played: Sequence[Rollout]) -> str:
-        """The hash of the transitions. Who reads them removes them, so of two who played alike each leaves its own."""
+    def _keep(self, request: int, played: Sequence[Rollout], artifacts: dict[str, str]) -> None:
+        """Put the transitions into the replay, or among the artifacts. Who reads those removes them, so of two who
+        played alike each leaves its own."""
         each = [self.learner.transitions(rollout.trajectory) for rollout in played]
         columns = {name: np.concatenate([one[name] for one in each]) for name in each[0]}
-        return self.store.put(pack({"request": request}, columns))
+        if self.writes:
+            self.replay.add(columns)
+        else:
+            artifacts[PLAYED] = self.store.put(pack({"request": request}, columns))
 
     def _learned(
         self, theta: F32, request: int, context: IndividualContext, artifacts: dict[str, str], should_stop: ShouldStop
@@ -267,22 +272,33 @@ class IndividualEvaluator:
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """Everything from which a worker builds its evaluator: the study as JSON, the address of its lease, and the key of
-    its replay there."""
+    """Everything from which a worker builds its evaluator: the study as JSON, the address of its lease, the key of its
+    replay there, whether the worker ``writes`` into that, and the machine in whose memory it is."""
 
     study: dict[str, object]
     lease: str
     replay: str
+    writes: bool
+    machine: str
 
 
 def build(payload: bytes, should_stop: ShouldStop = never) -> IndividualEvaluator:
     """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
+    if setup.machine != machine():
+        why = "its workers share a replay in memory: let them run on the machine of the study"
+        raise ConfigError([("pool.address", why)])
     config, lease = load(setup.study), leased(setup.lease)
     assert isinstance(config, AESRLConfig)
-    return IndividualEvaluator(config, lease, lease.shared(setup.replay), should_stop)
+    return IndividualEvaluator(config, lease, lease.shared(setup.replay), setup.writes, should_stop)
 
 
-def as_json(config: AESRLConfig, lease: Lease, replay: str) -> bytes:
-    """The payload that ``build`` takes."""
-    return msgspec.json.encode(Setup(config.model_dump(mode="json"), lease.address, replay))
+def as_json(config: AESRLConfig, lease: Lease, replay: str, writes: bool) -> bytes:
+    """The payload that ``build`` takes, made on the machine of the study."""
+    return msgspec.json.encode(Setup(config.model_dump(mode="json"), lease.address, replay, writes, machine()))
+
+
+def machine() -> str:
+    """What tells this machine, since it was started, from all others: of a folder that several share, each would map a
+    memory of its own."""
+    return _BOOT.read_text().strip() if _BOOT.exists() else platform.node()

@@ -13,7 +13,7 @@ order of its stores, as x86-64 does.
 The file grows as it is filled. A writer first has the system put by the blocks that its rows go to: a process that
 writes into memory for which a full disk has no block is killed.
 
-Put the file where it stays in memory, such as ``/dev/shm``, and delete it at the end.
+The system keeps the file in memory as long as there is room for it. Whoever has made it deletes it at the end.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ share, checkpoints and curves.
 
 A checkpoint holds everything: distribution, critics, replay, and what is outstanding. What workers make in between is
 in a lease of the store, which goes when the study ends or pauses; the replay is a file there, new at every attempt, so
-that an attempt which was given up cannot write into it.
+that workers of an attempt which was given up cannot write into it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from engine.rl.policy import Policy
 from engine.rl.shared_replay import SharedReplay
 from engine.runtime.pool import Pool
 from engine.simulators import references
-from engine.store import LEASE_S, Store
+from engine.store import LEASE_S, Store, held
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Command, Control
 from engine.study.failures import with_failure
@@ -71,7 +71,8 @@ class _AESRL(Scheduled):
         """The study; what workers left is removed at its end."""
         self.lease = opened(self.store, study_hash(self.config)).lease
         try:
-            yield from super().events(resume)
+            with held(self.lease):
+                yield from super().events(resume)
         finally:
             self.lease.drop()
             self._sweep()
@@ -109,7 +110,7 @@ class _AESRL(Scheduled):
         return make.of(config, theta, config.pool.processes, self.lease, replay, self.learner.model.network)
 
     def payload(self) -> bytes:
-        return as_json(self.config, self.lease, self.key)
+        return as_json(self.config, self.lease, self.key, not self.schedule.waiting)
 
     def plan(self) -> Totals:
         return Totals(self.config.ticks, 0)
@@ -122,7 +123,7 @@ class _AESRL(Scheduled):
             return (yield from super().drive(pool))
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """Also renews the lease, looks at the clock, and notes who was busy with what."""
+        """Also sees that the lease is still held, looks at the clock, and notes who was busy with what."""
         self.lease.renew()
         self.schedule.late = self.schedule.late or 0 < 60 * self.config.minutes <= self._seconds
         free = max(0, self.config.pool.processes - len(self.schedule.outstanding))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from engine.problem import Evaluation, TrainingContext, of_kind
 from engine.rl.policy import Policy, PolicySpec
 from engine.runtime.pool import Pool
 from engine.simulators import references
-from engine.store import Store
+from engine.store import Store, held
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Command, Control
@@ -67,9 +68,10 @@ class Evolve(Drive):
         """The study; its trainings are kept as long as it can be continued."""
         over = False
         try:
-            for event in super().events(resume):
-                over = isinstance(event, Finished)
-                yield event
+            with ExitStack() as self.holding:
+                for event in super().events(resume):
+                    over = isinstance(event, Finished)
+                    yield event
         finally:
             if over:
                 self.trainings.lease.drop()
@@ -89,6 +91,7 @@ class Evolve(Drive):
             self.fit(game)
             name = saved.parts["trainings"].meta["lease"] if saved else ""
             self.trainings = opened(self.store, study_hash(config), name)
+            self.holding.enter_context(held(self.trainings.lease))
             problem, self.space = problem_of(config, game, self.trainings.lease, self.start())
         finally:
             game.close()
@@ -166,7 +169,7 @@ class Evolve(Drive):
         return event
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """Also renews the lease, at every poll of the pool."""
+        """Also sees, at every poll of the pool, that the lease is still held."""
         self.trainings.lease.renew()
         return super().finished(pool)
 

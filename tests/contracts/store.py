@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from typing import TypeVar
 import pytest
 
 from engine.errors import LeaseLost, StoreError
-from engine.store import LEASE_S, Lease, Store
+from engine.store import LEASE_S, Lease, Store, held
 
 T = TypeVar("T")
 
@@ -72,6 +73,29 @@ class StoreContract(ABC):
         after = self.held()
         assert (after.get(digest), after.read("candidates/1")) == (b"weights", b"half way")
         assert self.store.lease("study-1") is None, "it is held again"
+
+    def test_one_is_renewed_beside_what_its_holder_does_until_that_is_over(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("engine.store.LEASE_S", 0.06)
+        lease = self.held()
+        with held(lease):
+            for _ in range(2):
+                self.age(lease, 1000 * LEASE_S)
+                while next(iter(self.store.leases())).age > LEASE_S:
+                    time.sleep(0.01)
+        assert not [each for each in threading.enumerate() if each.name == "lease"]
+        lease.drop()
+
+    def test_whoever_renews_one_that_was_taken_leaves_it_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("engine.store.LEASE_S", 0.06)
+        lease = self.held()
+        with held(lease):
+            taken = self.store.take(lease.name)
+            while [each for each in threading.enumerate() if each.name == "lease"]:
+                time.sleep(0.01)
+        self.age(taken, 1000 * LEASE_S)
+        assert next(iter(self.store.leases())).age > LEASE_S
 
     def test_one_that_a_checkpoint_needs_never_becomes_free_and_can_be_taken_by_its_name(self) -> None:
         lease = self.held()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
-from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator
+from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator, as_json, build
 from engine.mdp.trajectory import Batch
 from engine.problem import IndividualContext, Request
 from engine.rl.policy import Actor, Policy
@@ -149,7 +150,7 @@ def evaluator_of(config: AESRLConfig, store: FolderStore) -> Iterator[tuple[Indi
     lease = store.lease("mine-1")
     assert lease is not None
     replay = SharedReplay(lease.shared("replay"), config.learner.capacity, np.random.default_rng())
-    evaluator = IndividualEvaluator(config, lease, lease.shared("replay"))
+    evaluator = IndividualEvaluator(config, lease, lease.shared("replay"), writes=False)
     theta = evaluator.initialize(np.random.default_rng(1))
     asked = [Request(i, theta, 0, 1, 5, IndividualContext(role="start")) for i in range(4)]
     for answer in evaluator.evaluate(asked, lambda: False):
@@ -194,6 +195,44 @@ def test_individuals_who_play_alike_each_leave_what_they_played_and_learned(stor
     assert all(np.array_equal(first[name], second[name]) for name in first)
     lease.discard([played[0]])
     assert lease.has(played[1])
+
+
+def test_where_nobody_waits_workers_write_what_they_played_into_the_replay_and_leave_nothing_else(
+    store: FolderStore,
+) -> None:
+    with evaluator_of(study(), store) as (evaluator, _):
+        evaluator.writes, before = True, evaluator.replay.written
+        theta = evaluator.initialize(np.random.default_rng(1))
+        asked = [Request(i, theta, 0, 1, 5, IndividualContext(role=role)) for i, role in enumerate(("es", "measure"))]
+        played, measured = evaluator.evaluate(asked, lambda: False)
+        assert played.cost == evaluator.replay.written - before > 0, "nothing is kept of what measures the centre"
+        assert not {*played.context.artifacts, *measured.context.artifacts}
+        rewards = evaluator.replay.columns["reward"][before : evaluator.replay.written]
+    assert rewards.sum() == pytest.approx(played.objectives[0])
+
+
+def test_a_worker_on_another_machine_is_refused_before_it_maps_a_replay_of_its_own(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = store.lease("mine-1")
+    assert lease is not None
+    asked = as_json(study(), lease, "replay", writes=True)
+    monkeypatch.setattr("engine.evorl.individuals.machine", lambda: "another")
+    with pytest.raises(ConfigError, match=r"pool\.address: its workers share a replay in memory"):
+        build(asked)
+    assert not lease.shared("replay").exists()
+
+
+def test_a_study_holds_its_lease_while_it_waits(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers may take longer to start than a lease lasts."""
+    monkeypatch.setattr("engine.store.LEASE_S", 0.06)
+    found = run(study(steps=120), store)
+    assert isinstance(next(found), Started)
+    (folder,) = (store.folder / "leases").glob("*/*")
+    os.utime(folder, (0, 0))
+    while not folder.stat().st_mtime:
+        time.sleep(0.01)
+    assert isinstance(list(found)[-1], Finished)
 
 
 def test_the_only_worker_is_never_said_to_wait_for_the_critic_that_it_teaches(store: FolderStore) -> None:
