@@ -68,6 +68,9 @@ class GossipConfig(OneTraining):
         if self.learner.normalise_observations:
             why = "each agent would scale observations in its own way, and what they learned could not be mixed"
             yield "learner.normalise_observations", f"{why}: switch this off"
+        if self.learner.scale_rewards:
+            why = "each agent would learn in units of its own, and what they learned could not be mixed"
+            yield "learner.scale_rewards", f"{why}: switch this off"
         if not self.ordered and self.staleness is not None:
             yield "staleness", "agents that read without order never wait: leave this empty, or set ordered to true"
         if self.steps < self.together:

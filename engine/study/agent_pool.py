@@ -47,6 +47,10 @@ class AgentPool(AbstractContextManager["AgentPool"], Protocol):
         EngineError when an agent cannot go on, ActorLost when the cluster is gone (a new attempt can continue)."""
         ...
 
+    def listen(self) -> list[Report]:
+        """As ``gather``, of agents that go on by themselves while this process does something else; nobody waits."""
+        ...
+
     @property
     def present(self) -> Collection[int]:
         """The numbers of the agents that are there."""
@@ -106,6 +110,10 @@ class LocalAgents(LocalWorkers):
         whole = due >= self._config.updates or due % self._config.every == 0
         return [agent.report(whole=whole) for agent in self.agents]
 
+    def listen(self) -> list[Report]:
+        """None: they go on in ``gather`` alone."""
+        return []
+
     @property
     def present(self) -> Collection[int]:
         """As ``AgentPool``."""
@@ -147,6 +155,10 @@ class RemoteAgents(RemoteWorkers):
             self._stale = True
         self._show()
         return found
+
+    def listen(self) -> list[Report]:
+        """As ``AgentPool``."""
+        return self.gather(0.0)
 
     @property
     def present(self) -> Collection[int]:

@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import NamedTuple
 
@@ -58,11 +58,14 @@ Found = dict[str, dict[str, Examination]]
 """Results by policy and opponent ("": opponents drawn as in training)."""
 
 
-def evaluate(measured: MeasuredPolicies, first: int, control: Control) -> Found | None:
-    """Fresh episodes of every policy, with seeds numbered from ``first``; None when a command interrupted them. Raises
-    SimulatorError when the game stops answering, and whatever the game raises."""
+def evaluate(
+    measured: MeasuredPolicies, first: int, control: Control, beside: Callable[[], None] = lambda: None
+) -> Found | None:
+    """Fresh episodes of every policy, with seeds numbered from ``first``; None when a command interrupted them;
+    ``beside``, which raises nothing, is called several times a second meanwhile. Raises SimulatorError when the game
+    stops answering, and whatever the game raises."""
     try:
-        return _Evaluation(measured, first, control).examination()
+        return _Evaluation(measured, first, control).examination(beside)
     except Cancelled:
         return None
 
@@ -77,7 +80,7 @@ class _Evaluation:
         self._found: Future[Found] = Future()
         self._thread = threading.Thread(target=self._play, name="evaluation", daemon=True)
 
-    def examination(self) -> Found:
+    def examination(self, beside: Callable[[], None]) -> Found:
         """Raises Cancelled, SimulatorError, and what the game raises."""
         self._thread.start()
         silent_s, heard = 0.0, 0
@@ -86,6 +89,7 @@ class _Evaluation:
             silent_s = silent_s + _POLL_S if heard == self._answers else 0.0
             heard = self._answers
             self._look(silent_s)
+            beside()
         return self._found.result()
 
     def _look(self, silent_s: float) -> None:

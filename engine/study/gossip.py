@@ -56,7 +56,8 @@ def gossip(config: GossipConfig, store: Store, resume: str, control: Control) ->
 class _Gossip(Session):
     """``reported``: the last round of which an event told; ``states``: of the agents, as each told it last;
     ``versions``: their updates, as they told them last; ``asked``: the tick at whose end they were asked for their
-    states, ``awaited``: who has not answered, until ``deadline``."""
+    states, ``awaited``: who has not answered, until ``deadline``; ``heard``: what agents told during an evaluation, and
+    ``broken``: why they went on no longer."""
 
     def __init__(self, config: GossipConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
@@ -68,6 +69,8 @@ class _Gossip(Session):
         self.pending: Metrics | None = None
         self.versions: list[int] = []
         self.asked, self.awaited, self.deadline = 0, set[int](), 0.0
+        self.heard: list[Report] = []
+        self.broken: EngineError | None = None
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
@@ -135,7 +138,7 @@ class _Gossip(Session):
         self.curve.restart()
         self.throttle.restart()
         if self.pending is not None:
-            yield from self._close_round(self.pending, due=True)
+            yield from self._close_round(agents, self.pending, due=True)
         while self.pending is None and self.tick < self.config.ticks:
             if command := self.control():
                 return command
@@ -156,11 +159,27 @@ class _Gossip(Session):
         """The reports that have arrived. If the pool dies after a command to end, that is no error: the command reached
         its actors, too."""
         try:
-            return agents.gather(_POLL_S)
+            if self.broken is not None:
+                raise self.broken
+            heard, self.heard = self.heard, []
+            return heard or agents.gather(_POLL_S)
         except (ActorLost, Cancelled):
             if self.control():
                 return []
             raise
+
+    def _listen(self, agents: AgentPool) -> None:
+        """Keep for the next round what agents tell during an evaluation, so that none waits for this process, and one
+        that is lost is replaced. Of an agent's states the newest is enough."""
+        if self.over or self.broken is not None:
+            return
+        try:
+            news = agents.listen()
+        except EngineError as error:
+            self.broken = error
+            return
+        newer = {report.number for report in news if report.state is not None}
+        self.heard = [one._replace(state=None) if one.number in newer else one for one in self.heard] + news
 
     def _take(self, report: Report) -> str:
         """Record a report, unless its agent had not gone back yet with all others. Returns what to tell of an agent
@@ -235,7 +254,7 @@ class _Gossip(Session):
         if not self.over:
             self._direct(agents)
         due = self.over or (every > 0 and self.tick // every > before // every)
-        yield from self._close_round(metrics, due)
+        yield from self._close_round(agents, metrics, due)
 
     def _rounds(self) -> int:
         """Rounds whose updates are made: of agents that do not wait, several may be over since the last look."""
@@ -244,11 +263,11 @@ class _Gossip(Session):
             rounds += 1
         return rounds
 
-    def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
+    def _close_round(self, agents: AgentPool, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
         """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
         checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
         self.pending = metrics if due else None
-        if due and not self._examine():
+        if due and not self._examine(agents):
             self.saved = self._checkpoint()
             return
         self.pending, self.reported = None, self.tick
@@ -260,10 +279,10 @@ class _Gossip(Session):
         yield self.say(Progressed, metrics=metrics, artifacts=artifacts | {"table": self.links})
         self.throttle.restart()
 
-    def _examine(self) -> bool:
-        """Evaluate the study's policy; False when a command interrupted it."""
+    def _examine(self, agents: AgentPool) -> bool:
+        """Evaluate the study's policy while agents go on; False when a command interrupted it."""
         measured = MeasuredPolicies(self.training, self.store, {AGENT: self._policy()}, {})
-        found = evaluate(measured, LAST if self.over else 0, self.control)
+        found = evaluate(measured, LAST if self.over else 0, self.control, lambda: self._listen(agents))
         if found is not None:
             self.curve.whole.examined(found[AGENT])
         return found is not None

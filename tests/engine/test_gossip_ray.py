@@ -6,21 +6,26 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.arrays import unpack
-from engine.events import AnyEvent, Finished, Incident, Progressed, decode
+from engine.events import AnyEvent, Finished, Incident, Progressed, Stopped, decode
+from engine.rl.gossip_agent import Report
 from engine.store import FolderStore
 from engine.study import run
+from engine.study.agent_pool import BOUND, RemoteAgents
+from engine.study.control import Control
+from engine.study.evaluation import Found, MeasuredPolicies, evaluate
 from tests.contracts.ray_server import RayServer, all_gone, eventually, ray_server
 from tests.engine.rounds_told import curve
 from tests.engine.test_gossip_study import settings, study
 
 RAY = {"kind": "ray"}
-LONG = {"agents": 3, "steps": 96 * 120, "checkpoint_every": 96 * 40, "evaluate_every": 0}
+LONG: dict[str, Any] = {"agents": 3, "steps": 96 * 120, "checkpoint_every": 96 * 40, "evaluate_every": 0}
 """Three rounds of forty updates: an agent that is killed once the first is over is in the middle of another."""
 PAIR = {**LONG, "agents": 2}
 
@@ -55,17 +60,68 @@ def test_agents_that_wait_end_with_the_same_parameters_though_one_is_killed(ray:
 
 
 @pytest.mark.parametrize("staleness", [1, None])
-def test_agents_that_do_not_wait_close_their_ranks_round_one_that_is_killed(
+def test_agents_that_do_not_wait_close_their_ranks_round_one_that_is_killed_until_another_is_there(
     ray: RayServer, store: FolderStore, staleness: int | None
 ) -> None:
-    found = killed(ray, store, staleness=staleness, steps=4 * LONG["steps"])
-    last = [event for event in found if isinstance(event, Progressed)][-1]
-    assert last.counters.steps >= LONG["steps"]
-    later = [event for event in found if isinstance(event, Progressed) and event.tick > 1]
-    tables = [unpack(store.get(event.artifacts["table"])).arrays for event in later]
-    closed = [{*links["sender"].tolist()} <= {*links["taker"].tolist()} for links in tables]
-    assert any(closed), "in some round those that are there take from each other"
-    assert staleness is None or all(links["age"].max(initial=0) <= staleness for links in tables)
+    """A round is one update of each: many are over before another process has even started."""
+    rings, later = list[dict[int, int]](), list[dict[int, int]]()
+    lost: list[Incident] = []
+    config = study(pool=RAY, **LONG | {"staleness": staleness, "steps": 10**9, "checkpoint_every": 96})
+    for event in run(config, store, control=lambda: "stop" if later and len(later[-1]) == 3 else ""):
+        if isinstance(event, Incident):
+            lost.append(event)
+        if isinstance(event, Progressed):
+            links = unpack(store.get(event.artifacts["table"])).arrays
+            ring = dict(zip(links["taker"].tolist(), links["sender"].tolist(), strict=True))
+            assert staleness is None or links["age"].max(initial=0) <= staleness
+            (later if lost else rings).append(ring)
+            if len(rings) == 2 and not lost:
+                victim = ray.workers()[0]
+                victim.kill()
+                assert all_gone([victim])
+    assert isinstance(event, Stopped), event
+    assert [each.what for each in lost] == ["lost-worker"]
+    assert any(len(ring) == 2 and {*ring.values()} == {*ring} for ring in later), later
+
+
+def test_agents_go_on_during_an_evaluation_and_one_that_is_killed_then_is_replaced_then(
+    ray: RayServer, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    updates: dict[int, list[int]] = {0: [], 1: [], 2: []}
+    there = [3]
+
+    def listen(agents: RemoteAgents) -> list[Report]:
+        news = agents.gather(0.0)
+        for report in news:
+            updates[report.number].append(report.version)
+        there.append(len(agents.present))
+        return news
+
+    def looking(measured: MeasuredPolicies, first: int, control: Control, beside: Callable[[], None]) -> Found | None:
+        """The first evaluation takes until everything has happened."""
+        if len(there) == 1:
+            victim = ray.workers()[0]
+            victim.kill()
+            for many in (2, 3):
+                assert eventually(lambda many=many: beside() or there[-1] == many)
+                for reports in updates.values():
+                    reports.clear()
+                assert eventually(lambda many=many: beside() or sum(map(bool, map(risen, updates.values()))) >= many)
+        return evaluate(measured, first, control, beside)
+
+    monkeypatch.setattr(RemoteAgents, "listen", listen)
+    monkeypatch.setattr("engine.study.gossip.evaluate", looking)
+    *found, end = run(
+        study(pool=RAY, **LONG | {"staleness": 1, "steps": 4 * LONG["steps"], "evaluate_every": 1}), store
+    )
+    assert isinstance(end, Finished), end
+    assert [e.what for e in found if isinstance(e, Incident)] == ["lost-worker"]
+    assert [e.tick for e in found if isinstance(e, Progressed)][-1] == 12
+
+
+def risen(versions: Sequence[int]) -> bool:
+    """Whether an agent has gone on by more updates than messages of it may wait."""
+    return bool(versions) and versions[-1] - versions[0] > 2 * BOUND
 
 
 def test_a_study_that_is_killed_with_all_its_processes_goes_on_to_the_same_parameters(

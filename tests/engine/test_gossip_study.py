@@ -289,6 +289,7 @@ def test_more_agents_than_processors_are_told_with_how_long_they_take(
         ({"ordered": False}, "staleness", "never wait"),
         ({"steps": 100}, "steps", "128 decisions in their first update"),
         ({"learner": {"normalise_observations": True}}, "learner.normalise_observations", "could not be mixed"),
+        ({"learner": {"scale_rewards": True}}, "learner.scale_rewards", "units of its own"),
         ({"learner": {"rate": [0.1, 0.2]}}, "learner.rate", "one number"),
         ({"learner": {"kind": "ppo"}}, "learner.kind", "must be one of"),
     ],
