@@ -1,5 +1,7 @@
 """``python -m engine.bench NAME [--case CASE] [--quick] [--json]``; ``--list`` names them all.
 
+Several cases of one benchmark are a pattern in quotes: ``gossip-time --case 'ale-*'`` plays all six games of Atari.
+
 Prints one row a case: bench, case, value, unit, peer, peer_value, ratio, goal, meets, seeds, cores, detail.
 """
 
@@ -10,6 +12,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from fnmatch import filter as matching
 from typing import Any, Protocol
 
 from engine.errors import EngineError
@@ -88,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
     """Run benchmarks; 0 when all ran (whether or not they met their goals), 1 when one could not."""
     parser = argparse.ArgumentParser(prog="python -m engine.bench", description=__doc__.split("\n")[0])
     parser.add_argument("name", nargs="?", help="which benchmark; all without it")
-    parser.add_argument("--case", help="one case of it")
+    parser.add_argument("--case", help="one case of it, or all that a pattern such as 'ale-*' matches")
     parser.add_argument("--quick", action="store_true", help="a rough figure in under a minute a case")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--list", action="store_true", help="name them all")
@@ -102,9 +105,10 @@ def main(argv: Sequence[str]) -> int:
         parser.error(f"there is no benchmark {args.name!r}; there are {', '.join(modules)}")
     for name in [args.name] if args.name else modules:
         module = modules[name]
-        if args.case and args.case not in module.CASES:
+        cases = matching(module.CASES, args.case) if args.case else module.CASES
+        if not cases:
             parser.error(f"{name} has no case {args.case!r}; it has {', '.join(module.CASES)}")
-        for case in [args.case] if args.case else module.CASES:
+        for case in cases:
             try:
                 for row in module.run(case, args.quick):
                     print(json.dumps(row) if args.json else _line(row), flush=True)

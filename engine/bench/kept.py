@@ -1,10 +1,12 @@
 """What a long benchmark has so far, in files below ``var/bench``: killed, it goes on there when it is called again.
 
 A name says what was measured and by which code: whatever of that changes begins anew, so that no figure mixes two.
-Comments and docstrings are no part of the code here.
+Comments and docstrings are no part of the code here. A benchmark names the code that decides its figure.
 
 Files that are copied to ``engine/bench/measured`` are part of the repository: a figure of many hours goes on on another
-machine, and whoever doubts it sees what each seed gave.
+machine, and whoever doubts it sees what each seed gave. Those of earlier code stay there, unread, as long as FIGURES.md
+has their figure; where one was renamed, so that a figure could go on after a change that it does not depend on,
+FIGURES.md says so.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ Departures: 1. a wait is a poll of sockets, where PALA asks a broker in a loop; 
 for all its out-neighbours, and not before all of them have read; here each link has room of its own, and a link that
 gets room while v_i waits is sent x_i at once, so no two agents can wait for each other. 3. ``ordered`` false is the
 papers' ablation: v_i mixes in each iteration with the last message of each neighbour that has ever sent one, new or
-not.
+not. 4. Returns are those of n steps where the learner's ``trace`` λ is 1, as in the papers; where it is less, as in the
+settings tuned for Pong (0.95), they are λ-returns that end after n steps.
 """
 
 from __future__ import annotations

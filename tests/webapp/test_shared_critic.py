@@ -432,6 +432,17 @@ def test_while_nobody_has_moved_the_centre_who_waits_has_the_whole_width(team: S
     assert '"columns columns-job"' not in designer.get(page(job)).content.decode()
 
 
+def test_shares_of_who_moves_the_centre_are_not_shown_where_it_also_moves_away_from_what_is_worse(
+    team: Studio, designer: Client
+) -> None:
+    """Such a share may be 125 %, and two such sums may cancel."""
+    for backward, shown in ((0.0, True), (0.25, False)):
+        mean = {"kind": "relative", "backward": backward}
+        job = recorded(team, study(method={"kind": "aes-rl", "mean": mean}), "Together")
+        Job.objects.filter(pk=job.pk).update(metrics={**job.metrics, "p_es": -0.5, "p_rl": 2.5})
+        assert ("Who moves the centre" in designer.get(page(job)).content.decode()) == shown
+
+
 def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_fewest_as_a_line(
     team: Studio, designer: Client
 ) -> None:

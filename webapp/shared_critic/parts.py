@@ -76,7 +76,7 @@ class Together(Rehearsed, Learning):
             else None,
             "search": charts.search(rounds, _least(job), study.method.learns) if rounds else [],
             "evaluated": _evaluated(job),
-            "moved": _moved(job.metrics),
+            "moved": _moved(study, job.metrics),
             "busy": _busy(job.metrics, study.method.learns),
             "waits": job.config["method"].get("waiting", True),
             "turns": not job.config["method"].get("parallel", True),
@@ -196,10 +196,11 @@ def _evaluated(job: Job) -> Evaluated | None:
     return Evaluated(number(mean, 1), ends, declared(job.config), int(metrics[charts.ASKED]), "score")
 
 
-def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
-    """Who moved the centre how far; None where the method does not say."""
+def _moved(study: AESRLConfig, metrics: Mapping[str, float]) -> dict[str, Any] | None:
+    """Who moved the centre how far; None where the method does not say, or also moves away from what is worse: steps
+    back and forth add up to nothing."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
-    if es is None or rl is None or not es + rl:
+    if es is None or rl is None or not es + rl or getattr(getattr(study.method, "mean", None), "backward", 0):
         return None
     return {
         "evolving": es / (es + rl), "learning": rl / (es + rl),
