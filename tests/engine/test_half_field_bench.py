@@ -23,6 +23,9 @@ def test_methods_are_compared_with_equal_networks_minibatches_replay_ratio_and_e
         learners: list[Any] = [study.learner for study in studies]
         assert {tuple(one.network.policy) for one in learners} == {(256, 128, 64)}
         assert {(one.minibatch, one.updates, one.explore, one.epsilon) for one in learners} == {(32, 0.1, 0.1, 0.1)}
+        assert len({(one.beta, one.fragment, one.rate, one.numbers_rate, one.schedule) for one in learners}) == 1
+        rooms = {study.scheduler.kind: study.learner.capacity for study in studies}
+        assert {room * (1 if kind == "db" else len(bench.TASKS)) for kind, room in rooms.items()} == {500_000}
         assert {study.iterations for study in studies} == {iterations}
     plan = bench.planned("goalkeeper")
     assert {method: len(seeds) for method, seeds in plan.items()} == {
@@ -81,10 +84,10 @@ def test_a_start_is_mastered_when_it_surely_is_and_agents_are_played_with_the_ac
     monkeypatch.setattr(bench.Policy, "stored", lambda *_: policy)
     results = EpisodeResults(np.ones(2), np.ones(2), np.ones(2), np.array([60.0, 70.0]))
     monkeypatch.setattr(bench, "played", lambda game, *_: games.append(game) or results)
-    for case, choices in (("alone", 4), ("goalkeeper", 4), ("shaped", 3)):
+    for case in bench.CASES:
         method = "mpdqn" if case == "shaped" else "exp3"
         assert bench._found(bench.config(case, method, 1, quick=True)).mastered == [8, -1]
-        assert len(games[-1].spec.seats[0].action.sizes) == choices, case
+        assert len(games[-1].spec.seats[0].action.sizes) == 3, case
     assert explored == [False] * 3, "the agent is judged, not its exploration"
 
 

@@ -49,8 +49,8 @@ FIRST: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "platform": {"first": (3, 2)},
     "goal": {"x_min": (7, 4, 2), "x_max": (8, 6, 4), "y_min": (-3, -6, -10), "y_max": (3, 6, 10)},
     "half-field": {
-        "ball_x_min": (0.85, 0.7, 0.5, 0.3), "ball_x_max": (0.9, 0.85, 0.7, 0.5),
-        "ball_y_min": (-0.1, -0.3, -0.5, -0.7), "ball_y_max": (0.1, 0.3, 0.5, 0.7), "apart": (0, 0, 0.3, 0.6),
+        "ball_x_min": (0.8, 0.6, 0.2), "ball_x_max": (0.9, 0.9, 0.8),
+        "ball_y_min": (-0.15, -0.4, -0.6), "ball_y_max": (0.15, 0.4, 0.6), "apart": (0, 0.1, 0.4),
     },
 }  # fmt: skip
 """Rows to begin with, the easiest first, by game; those after them are empty."""
