@@ -200,7 +200,8 @@ def _moved(study: AESRLConfig, metrics: Mapping[str, float]) -> dict[str, Any] |
     """Who moved the centre how far; None where the method does not say, or also moves away from what is worse: steps
     back and forth add up to nothing."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
-    if es is None or rl is None or not es + rl or getattr(getattr(study.method, "mean", None), "backward", 0):
+    rule: Any = getattr(study.method, "mean", None)
+    if es is None or rl is None or not es + rl or getattr(rule, "backward", 0):
         return None
     return {
         "evolving": es / (es + rl), "learning": rl / (es + rl),
