@@ -189,6 +189,11 @@ class RedisActor:
         self._version = self._there
         return Network(self._version, frame)
 
+    @property
+    def silent(self) -> bool:
+        """Whether Redis did not answer when it was asked last."""
+        return self._line.silent
+
     def close(self) -> None:
         """Say what was lost since the last parcel, and close."""
         if self._open and self._numbering.owes:
