@@ -8,7 +8,7 @@ Of the few that end in one parcel the mean changes by chance, and EXP3 takes tha
 episode was won; where the game does not tell, how far its score is on the way from the least to the largest one; 3. a
 task without decisions is not chosen (``engine.rl.dpcer``, departure 10); 4. exploration and rates that fall follow
 whichever is further, the share of the decisions that are planned or of the minibatches: where decisions are lost on the
-way, the learner goes on without them, and would else end as it was when they failed.
+way, the learner goes on without them, and would otherwise end as it was at that moment.
 """
 
 from __future__ import annotations

@@ -76,9 +76,9 @@ class _Redis:
             raise ConfigError([(self._field or "replay.where", f"{here}: {advice}")])
         return cluster.hosts
 
-    def mend(self) -> bool:
-        """Start its own again if it has ended; whether it is there again."""
-        mended = self.server is not None and self.server.mend()
+    def mend(self, failed: int) -> bool:
+        """Start its own again if it has ended or hangs; whether it is there again."""
+        mended = self.server is not None and self.server.mend(failed)
         self.restarts += mended
         return mended
 
@@ -142,7 +142,7 @@ class OverRedis(Closed):
         found = self._workers.incidents() if self._workers is not None else []
         if self._redis.restarts > self._restarts:
             self._restarts = self._redis.restarts
-            found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
+            found.append(Trouble("redis", "The Redis of this study had ended or hung. It was started again, empty."))
         refuses = f"Redis refuses what the study needs: {self.end.refusal}. {_GOES_ON}" if self.end.refusal else ""
         state = _SILENT if self.end.silent else _FULL if self.end.full else refuses
         if state != self._state:
