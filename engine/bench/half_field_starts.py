@@ -67,7 +67,10 @@ PUBLISHED = {"alone": (0.995, 68), "goalkeeper": (0.985, 89), "shaped": (0.913, 
 """The share of goals of DPCER with EXP3, and of MP-DQN with the shaped reward, and steps to goal."""
 ALL = ("exp3", "uniform", "db", "dbc", "drc")
 SEEDS, FRESH = (11, 12, 13), 1000
-SOURCES = ("bench/half_field_starts.py", "config/starts.py", "experience.py", "games/half_field", "mdp", "rl", "study")
+SOURCES = (
+    "arrays.py", "bench/half_field.py", "bench/half_field_starts.py", "channel.py", "config/starts.py", "experience.py",
+    "games", "mdp", "rl", "study",
+)  # fmt: skip
 
 
 class FromHardStart(NamedTuple):
