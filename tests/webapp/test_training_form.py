@@ -202,6 +202,15 @@ def test_learners_of_choices_with_numbers_are_refused_where_choices_have_none(te
     assert found == PRESETS[f"platform-{kind}"].model_copy(update={"start": (3.0, 20.0, 300.0)})
 
 
+def test_settings_for_half_field_are_not_called_published_but_say_how_they_differ() -> None:
+    from webapp.training.methods import PRESET_LIST
+
+    for kind in ("pdqn", "mpdqn", "paddpg"):
+        preset = PRESET_LIST[f"half-field-{kind}"]
+        assert preset.title == "For half field"
+        assert preset.text.startswith("After a published study, with numbers that learn ten times as fast")
+
+
 @pytest.mark.parametrize("kind", ["pdqn", "mpdqn"])
 def test_goal_is_learned_with_the_numbers_to_begin_with_that_follow_the_ball(team: Studio, kind: str) -> None:
     found = built(team, game="goal", algorithm=kind).learner
