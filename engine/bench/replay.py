@@ -137,7 +137,7 @@ class Learner:
         self.replays = rings(TASKS, CAPACITY, generator(1, "replays"))
         self.scheduler = Exp3(TASKS, generator(1, "scheduler"), signal="td")
         seat = seat_of_study()
-        sizes = (*seat.observations[0].shape, 256, 128, 64, len(seat.action.sizes))
+        sizes = (*seat.observations[0].shape, 256, 128, 64, *seat.action.choices)
         layers = [part for a, b in pairwise(sizes) for part in (torch.nn.Linear(a, b), torch.nn.ReLU())]
         self.q = torch.nn.Sequential(*layers[:-1])
         self.adam = torch.optim.Adam(self.q.parameters(), lr=1e-3)

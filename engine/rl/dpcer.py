@@ -88,7 +88,7 @@ class Scheduler:
 
     def among(self, there: Sequence[bool]) -> NDArray[np.float64]:
         """p(i) of the tasks that are ``there``, of others 0: float64[N]."""
-        return self.p * np.asarray(there)
+        return np.where(there, self.p, 0.0)
 
     def choose(self, there: Sequence[bool] = ()) -> int:
         """Task i with probability p(i); ``there``: which have decisions, if not all. One of those in ``among`` at
