@@ -9,6 +9,7 @@ import pytest
 
 from engine.catalog import STUDIES
 from engine.config.overrides import read
+from engine.experience import NOTHING
 from engine.studies import load
 
 ROOT = Path(__file__).parents[1]
@@ -84,3 +85,8 @@ def test_the_guide_prints_a_study_of_every_kind_that_settings_start() -> None:
     text = (ROOT / "engine" / "README.md").read_text(encoding="utf-8")
     made = {"recheck", "sample", "episodes", "measure", "record"}
     assert [kind for kind in STUDIES if kind not in made | {"search"} and f"\nkind: {kind}\n" not in text] == []
+
+
+def test_the_guide_names_every_number_that_tells_what_was_lost_on_the_way_from_actors() -> None:
+    text = (ROOT / "engine" / "README.md").read_text(encoding="utf-8")
+    assert [name for name in NOTHING.counts if f"`missing_{name}`" not in text] == []

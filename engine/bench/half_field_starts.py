@@ -72,7 +72,10 @@ SEEDS, FRESH = (11, 12, 13), 1000
 ROOM = 500_000
 PUBLISHED_SETTINGS = {"numbers_rate": 1e-5, "schedule": "constant", "fragment": 500}
 """What the published code has otherwise, its returns up to an episode's end among it."""
-SOURCES = ("bench/half_field_starts.py", "config/starts.py", "experience.py", "games/half_field", "mdp", "rl", "study")
+SOURCES = (
+    "arrays.py", "bench/half_field.py", "bench/half_field_starts.py", "channel.py", "config/starts.py", "experience.py",
+    "games", "mdp", "rl", "study",
+)  # fmt: skip
 
 
 class FromHardStart(NamedTuple):

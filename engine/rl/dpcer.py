@@ -37,6 +37,9 @@ Departures from the paper:
 9. With progress, weights are shared as in EXP3.S (Auer et al. 2002, section 8): to (4b) comes (e α / N) Σ_j w_t(j),
    with α = 0.001. Where nothing changes, all tasks are practised equally often again after about a thousand iterations.
    Without this a task that has been learned leads for as long again as that took.
+10. A task may have no decisions, as its first ones are on their way or were lost. It waits, and the others share p: of
+   those that have some, each is chosen with p(i) / Σ_j p(j), which is also the p(i) of (4b). Where that leaves a stage
+   of the baselines nothing, it goes on with the newest stage before it that has some.
 
 What progress does not do: where R changes by less than chance between two averages (learning over many reports, or
 reports of few episodes), it tells nothing, and tasks are practised about equally often. A task in which nothing has
@@ -46,7 +49,7 @@ succeeded yet draws nobody; its share is then that of the others that stand stil
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from math import e, exp, log, sqrt
 from typing import Any, Literal
@@ -70,6 +73,8 @@ class Scheduler:
         self.t = 0
         self.R: list[float | None] = [None] * N
         """R̄(i) in [0, 1]; None before the first episode."""
+        self.shared = 1.0
+        """Σ_j p(j) of the tasks among which the last one was chosen."""
 
     @property
     def p(self) -> NDArray[np.float64]:
@@ -81,10 +86,17 @@ class Scheduler:
         """Whether actors play each task at present."""
         return (True,) * self.N
 
-    def choose(self) -> int:
-        """Task i with probability p(i)."""
-        i = bisect_right(list(accumulate(self.p.tolist())), self.rng.random())
-        return min(i, self.N - 1)
+    def among(self, there: Sequence[bool]) -> NDArray[np.float64]:
+        """p(i) of the tasks that are ``there``, of others 0: float64[N]."""
+        return np.where(there, self.p, 0.0)
+
+    def choose(self, there: Sequence[bool] = ()) -> int:
+        """Task i with probability p(i); ``there``: which have decisions, if not all. One of those in ``among`` at
+        least must have some."""
+        p = self.p if all(there) else self.among(there)
+        self.shared = 1.0 if all(there) else float(p.sum())
+        i = bisect_right(list(accumulate(p.tolist())), self.shared * self.rng.random())
+        return min(i, int(np.flatnonzero(p)[-1]))
 
     def played(self, i: int, R: float, n: int = 1) -> None:
         """Actors of task i tell the mean success of their newest ``n`` episodes, within [0, 1]."""
@@ -178,7 +190,7 @@ class Exp3(Scheduler):
             self.largest = max(min(td, most), _FADE * self.largest)
             self.r[i] = min(1.0, td / self.largest) if self.largest > 0 else 0.0
         shared = e * _SHARED / self.N * sum(map(exp, self.ln_w)) if self.signal == "progress" else 0.0
-        self.ln_w[i] += self.gamma * self.r[i] / (self._p()[i] * self.N)
+        self.ln_w[i] += self.gamma * self.r[i] * self.shared / (self._p()[i] * self.N)
         if shared:
             self.ln_w = [log(exp(each) + shared) for each in self.ln_w]
         top = max(self.ln_w)
@@ -218,6 +230,14 @@ class Staged(Scheduler):
         """Uniform over the stage's tasks."""
         active = np.array(self.active, np.float64)
         return np.asarray(active / active.sum())
+
+    def among(self, there: Sequence[bool]) -> NDArray[np.float64]:
+        """Those of the newest stage, up to the present one, that has any."""
+        for stage in range(self.stage, -1, -1):
+            learned = np.array([there[i] and self.learns(stage, i) for i in range(self.N)], np.float64)
+            if learned.any():
+                return np.asarray(learned / learned.sum())
+        return np.zeros(self.N)
 
     def learned(self, i: int, td: float) -> None:
         """Perhaps the next stage begins."""

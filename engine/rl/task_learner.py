@@ -5,7 +5,10 @@ Departures: 1. an iteration is due for each 1/ρ decisions that have arrived, wh
 decision, so that methods can be compared at one replay ratio; in the paper the learner never waits, and ``at_least``
 lets it go on so; 2. a task's R is the mean success of its newest ``episodes`` episodes, told once so many have ended.
 Of the few that end in one parcel the mean changes by chance, and EXP3 takes that for progress. Success is whether the
-episode was won; where the game does not tell, how far its score is on the way from the least to the largest one.
+episode was won; where the game does not tell, how far its score is on the way from the least to the largest one; 3. a
+task without decisions is not chosen (``engine.rl.dpcer``, departure 10); 4. exploration and rates that fall follow
+whichever is further, the share of the decisions that are planned or of the minibatches: where decisions are lost on the
+way, the learner goes on without them, and would otherwise end as it was at that moment.
 """
 
 from __future__ import annotations
@@ -64,6 +67,7 @@ class TaskLearner:
         self.scores: list[list[float]] = [[] for _ in range(scheduler.N)]
         self.replays = TaskReplays([learner.buffer() for _ in range(scheduler.N)])
         self.iterations, self.owed, self.cut = 0, 0.0, False
+        self._planned = learner.total
 
     def update(self, parcels: Sequence[Parcel], *, at_least: int = 0, at_most: float = math.inf) -> Practised:
         """Keep what has arrived, then learn from the minibatches that are due: ``at_least`` so many, if there is
@@ -74,17 +78,27 @@ class TaskLearner:
             self._played(parcel)
         versions = np.array([parcel.version for parcel in parcels] or [learner.version], np.int64)
         metrics = learner.arrived(versions, new)
+        self._expect()
         self.cut = False
         if learner.steps < learner.config.warmup:
             return Practised(metrics, [])
         self.owed = max(float(at_least), self.owed + learner.config.updates * new)
-        return Practised(metrics, self._minibatches(at_most))
+        minibatches = self._minibatches(at_most)
+        self._expect()
+        return Practised(metrics, minibatches)
 
     def largest(self) -> list[float | None]:
         """The mean of the largest value that the learner gives an action where decisions of each task were made: what
         the paper's figures 4 and 6 draw. None for a task of which none has arrived."""
         replays = [self.replays.of(task) for task in range(self.scheduler.N)]
         return [self.learner.largest(replay, LOOKED_AT) if replay.size else None for replay in replays]
+
+    def _expect(self) -> None:
+        """Of how many decisions all those so far are a share: of those that are planned, or of fewer where minibatches
+        are ahead of them."""
+        done = self.iterations / self.most
+        expected = round(self.learner.steps / done) if done else self._planned
+        self.learner.total = max(1, min(self._planned, expected))
 
     def _played(self, parcel: Parcel) -> None:
         """Tell the scheduler how a task goes, once enough of its episodes have ended."""
@@ -96,15 +110,13 @@ class TaskLearner:
 
     def _minibatches(self, at_most: float) -> list[tuple[int, Metrics]]:
         found: list[tuple[int, Metrics]] = []
-        while self.owed >= 1 and self.iterations < self.most:
+        there = (self.replays.sizes > 0).tolist()
+        while self.owed >= 1 and self.iterations < self.most and self.scheduler.among(there).any():
             if len(found) >= at_most:
                 self.cut = True
                 break
-            task = self.scheduler.choose()
-            replay = self.replays.of(task)
-            if not replay.size:
-                break  # a task whose first decisions are still on their way
-            metrics = self.learner.practise(replay)
+            task = self.scheduler.choose(there)
+            metrics = self.learner.practise(self.replays.of(task))
             self.scheduler.learned(task, metrics["td"])
             self.owed, self.iterations = self.owed - 1, self.iterations + 1
             found.append((task, metrics))
@@ -127,4 +139,5 @@ class TaskLearner:
         self.scheduler.load(meta["scheduler"])
         self.scheduler.rng.bit_generator.state = meta["rng"]
         self.iterations, self.owed = int(meta["iterations"]), float(meta["owed"])
+        self._expect()
         self.scores = [list(each) for each in meta["scores"]]

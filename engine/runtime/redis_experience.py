@@ -6,7 +6,7 @@ neither another job's actors nor an older attempt's reach a learner. An attempt 
 earlier ones of its job left that were killed; keys that nobody removes end by themselves an hour after the last use.
 
 Redis may be killed, emptied or full at any time. Who cannot reach it goes on without: an actor counts what it could not
-deliver, the learner starts its own server again if that has ended, and publishes its network again where it is
+deliver, the learner starts its own server again if that has ended or hangs, and publishes its network again where it is
 missing. Nothing is sent twice, for a push may have arrived although nobody said so. What Redis refuses is told in its
 own words, unless that is for want of room; what it would refuse from the beginning ``reachable`` says before anybody
 plays.
@@ -98,6 +98,8 @@ class RedisLine:
             said = "it must be an address such as redis://host:6379/0, rediss://… or unix:///path"
             raise ConfigError([("redis", said)]) from error
         self._pause_s, self._again_at = 0.0, 0.0
+        self.failed = 0
+        """Tries that failed, one after the other."""
         self.failure: Exception | None = None
         """Why the last try failed, if it did."""
 
@@ -116,7 +118,7 @@ class RedisLine:
         try:
             answers = batch.execute(raise_on_error=False)
         except (RedisError, OSError) as error:
-            self.failure = error
+            self.failure, self.failed = error, self.failed + 1
             self._pause_s = min(max(_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
             self._again_at = time.monotonic() + self._pause_s
             return None
@@ -126,7 +128,7 @@ class RedisLine:
 
     def at_once(self) -> None:
         """Try again without a pause."""
-        self._pause_s, self._again_at = 0.0, 0.0
+        self._pause_s, self._again_at, self.failed = 0.0, 0.0, 0
 
     def close(self) -> None:
         """Close. Safe to call twice."""
@@ -189,6 +191,11 @@ class RedisActor:
         self._version = self._there
         return Network(self._version, frame)
 
+    @property
+    def silent(self) -> bool:
+        """Whether Redis did not answer when it was asked last."""
+        return self._line.silent
+
     def close(self) -> None:
         """Say what was lost since the last parcel, and close."""
         if self._open and self._numbering.owes:
@@ -197,12 +204,21 @@ class RedisActor:
         self._line.close()
 
 
+Mend = Callable[[int], bool]
+
+
+def leave_alone(failed: int) -> bool:
+    """A server that is not the learner's to start again."""
+    return False
+
+
 class RedisLearner:
-    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended;
-    ``fits``: whether the learner can learn from a parcel."""
+    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again if it has ended or hangs, by how
+    many tries failed one after the other, and tells whether it did; ``fits``: whether the learner can learn from a
+    parcel."""
 
     def __init__(
-        self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING, fits: Fits = anything
+        self, place: Place, tasks: int, mend: Mend = leave_alone, before: Lost = NOTHING, fits: Fits = anything
     ) -> None:
         self._fits = fits
         self._place, self._mend, self._line, self._arrivals = place, mend, RedisLine(place.url), Arrivals(before)
@@ -224,7 +240,7 @@ class RedisLearner:
         answers = self._line.together(*asked, ("GET", self._place.key("version")))
         self._look_at = time.monotonic() + PERIOD_S
         if answers is None:
-            if self._mend():
+            if self._mend(self._line.failed):
                 self._line.at_once()
             return []
         *queues, version = answers

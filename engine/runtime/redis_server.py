@@ -18,6 +18,9 @@ from engine.runtime.folders import PrivateFolder
 
 _PR_SET_PDEATHSIG = 1
 _START_S, _STOP_S = 10.0, 2.0
+HANGS = 9
+"""Tries without an answer, one after the other, after which a server hangs: half a minute of a client that waits 2 s
+for each and longer and longer between two. They are counted, for time also passes while this process is stopped."""
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
@@ -77,13 +80,17 @@ class RedisServer:
         """Of its process."""
         return self._process.pid
 
-    def mend(self) -> bool:
-        """Start it again, empty, if it has ended; whether it is there again."""
+    def mend(self, failed: int = 0) -> bool:
+        """Start it again, empty, if it has ended, or hangs: so many tries of a client ``failed``. Whether it is
+        there again."""
         if self._process.poll() is None:
-            return False
+            if failed < HANGS:
+                return False
+            self._process.kill()
         try:
+            self._process.wait(_STOP_S)
             self._process = self._start()
-        except EngineError:
+        except (EngineError, subprocess.TimeoutExpired):
             return False
         return True
 

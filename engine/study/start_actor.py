@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -31,10 +32,14 @@ from engine.study.sampler_factory import at_once, seated
 from engine.study.sampler_pool import BOUND, LIVES
 
 if TYPE_CHECKING:
+    from engine.runtime.cluster import Cluster, Host
+    from engine.runtime.redis_experience import RedisActor
     from engine.runtime.supervisor import Supervisor
 
 WAIT_S = 0.02
 """How long one rests that has nothing to play."""
+CUT_OFF_S = 60.0
+"""Seconds without a network, or without an answer from its Redis, after which an actor says so."""
 
 
 class ActorOrder(msgspec.Struct, frozen=True):
@@ -101,10 +106,11 @@ class StreamedEnd:
 
 
 class Acting:
-    """Runs one actor until its process ends."""
+    """Runs one actor until its process ends. Its experience is ``streamed``, or goes over a Redis (``end``)."""
 
-    def __init__(self, actor: TaskActor, streamed: StreamedEnd | None) -> None:
-        self.actor, self.streamed = actor, streamed
+    def __init__(self, actor: TaskActor, streamed: StreamedEnd | None, end: RedisActor | None = None) -> None:
+        self.actor, self.streamed, self.end = actor, streamed, end
+        self._cut_off, self._since = False, math.inf
 
     def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
         """Play for ever, with one thread of torch."""
@@ -114,6 +120,7 @@ class Acting:
         with on_threads(1):
             while True:
                 actor.look()
+                yield from self._changes()
                 if not actor.busy:
                     beat(streamed is not None)
                     time.sleep(WAIT_S)
@@ -121,6 +128,17 @@ class Acting:
                     continue
                 actor.play(lambda: beat(False))
                 yield from self._sent() if streamed is not None else ([],)
+
+    def _changes(self) -> Iterator[list[Frame]]:
+        """Whether it is cut off from its Redis, once it is and once it is no longer: true or false as JSON. Nobody else
+        knows, for it beats all the same."""
+        if self.end is None:
+            return
+        now, reached = time.monotonic(), self.actor.weights is not None and not self.end.silent
+        self._since = math.inf if reached else min(self._since, now)
+        if (now - self._since > CUT_OFF_S) != self._cut_off:
+            self._cut_off = not self._cut_off
+            yield [json.dumps(self._cut_off).encode()]
 
     def _sent(self) -> Iterator[list[Frame]]:
         assert self.streamed is not None
@@ -145,15 +163,16 @@ def build(payload: bytes) -> Acting:
     from engine.runtime.redis_experience import Place, RedisActor
 
     end = RedisActor(Place(order.redis, order.job, order.attempt), task, counts=order.counts)
-    return Acting(make_actor(config, store, order.number, end, order.beginning), None)
+    return Acting(make_actor(config, store, order.number, end, order.beginning), None, end)
 
 
 def workers(
     config: StartsConfig, store: Store, tick: int, begins: Callable[[int], str], should_stop: ShouldStop,
-    redis: tuple[str, str, str] = ("", "", ""),
+    redis: tuple[str, str, str] = ("", "", ""), hosts: Callable[[Cluster], Sequence[Host]] = pools.every_host,
 ) -> Supervisor:  # fmt: skip
     """All actors in processes of their own, from round ``tick`` on; ``begins``: gives the file in which an actor
-    counts whose process begins; ``redis``: as in ``ActorOrder``. Raises ActorLost, Cancelled."""
+    counts whose process begins; ``redis``: as in ``ActorOrder``; ``hosts``: the machines that they run on. Raises
+    ActorLost, Cancelled, and what ``hosts`` raises."""
     settled = config.model_dump(mode="json")
 
     def payload(number: int, life: int) -> bytes:
@@ -162,5 +181,5 @@ def workers(
 
     return pools.workers(
         config.pool, SAMPLERS["starts"], payload, config.samplers, title="Actor", policies=(AGENT,), bound=BOUND,
-        together=True, should_stop=should_stop,
+        together=True, should_stop=should_stop, hosts=hosts,
     )  # fmt: skip

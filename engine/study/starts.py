@@ -48,6 +48,7 @@ from engine.study.learning import long_enough
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.sampler_pool import SamplerPool
 from engine.study.start_actors import Actors, open_actors
+from engine.study.start_actors_over_redis import named_redis
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts_curve import StartsCurve
 
@@ -178,7 +179,7 @@ class _Starts(EvaluatedRounds):
     def _fits_into_redis(self) -> None:
         """Raises ConfigError where a Redis of its own is too small for networks, or larger than this machine."""
         replay = self.config.replay
-        if replay.where != "redis" or replay.address:
+        if replay.where != "redis" or named_redis(replay).address:
             return
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
         least = -(-NETWORKS * sum(vector.nbytes for vector in self.agent.vectors.values()) >> 20)

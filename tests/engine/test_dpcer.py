@@ -57,13 +57,13 @@ def test_one_update_is_equation_4() -> None:
     assert chosen.p == pytest.approx(0.8 * w / w.sum() + 0.1, abs=1e-15)
 
 
-@pytest.mark.parametrize("signal", ["return", "progress"])
+@pytest.mark.parametrize("signal", SIGNALS)
 def test_after_a_million_updates_everything_is_finite(signal: Signal) -> None:
     chosen = Exp3(2, generator(2), signal=signal, gamma=0.5)
     chosen.r = [1.0, 1.0]
     for t in range(1_000_000):
-        chosen.learned(int(t > 100_000), 0)
-    assert np.isfinite([*chosen.ln_w, *chosen.p]).all()
+        chosen.learned(int(t > 100_000), 1e6)
+    assert np.isfinite([*chosen.ln_w, *chosen.p, chosen.largest]).all()
     assert chosen.p.tolist() == pytest.approx([0.25, 0.75], abs=0.01)
     assert chosen.p.sum() == pytest.approx(1)
 

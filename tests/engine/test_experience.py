@@ -25,7 +25,7 @@ from engine.rl.task_replays import rings
 from engine.rng import generator
 from engine.runtime import redis_experience
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, RedisLine, reachable
-from engine.runtime.redis_server import RedisServer
+from engine.runtime.redis_server import HANGS, RedisServer
 from tests.contracts.experience import BOUND, PATIENCE_S, TASKS, ExperienceContract, arrived, columns
 
 
@@ -98,6 +98,40 @@ def test_when_redis_is_killed_all_goes_on_and_what_was_lost_is_counted(server: R
     failed = until_it_is_there(actor)
     arrived(learner, 1)
     assert learner.lost == Lost(unsent=5 + failed, gone=20)
+    actor.close()
+    learner.close()
+
+
+def test_a_redis_of_its_own_that_hangs_is_started_again_and_one_that_is_slow_once_is_left_alone(
+    server: RedisServer, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_experience, "PATIENCE_S", 0.4)
+    monkeypatch.setattr(redis_experience, "_LONGEST_PAUSE_S", 0.05)
+    learner, pid = RedisLearner(place, 1, server.mend), server.pid
+    learner.publish(b"network", 3)
+
+    def tries(count: int) -> None:
+        while learner._line.failed < count:
+            assert looked(learner) == []
+
+    for _ in range(2):
+        os.kill(pid, signal.SIGSTOP)
+        tries(HANGS - 3)
+        os.kill(pid, signal.SIGCONT)
+        arrives = time.monotonic() + PATIENCE_S
+        while learner.silent:
+            assert looked(learner) == []
+            assert time.monotonic() < arrives
+        assert server.pid == pid, "what it did not answer before it did counts no more"
+    os.kill(pid, signal.SIGSTOP)
+    until = time.monotonic() + PATIENCE_S
+    while server.pid == pid or learner.silent:
+        assert looked(learner) == []
+        assert time.monotonic() < until
+    actor = RedisActor(place, 0)
+    while actor.newest() is None:
+        assert looked(learner) == []
+        assert time.monotonic() < until
     actor.close()
     learner.close()
 

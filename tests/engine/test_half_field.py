@@ -47,16 +47,16 @@ class TestHalfFieldGoalkeeper(VectorContract):
         return mdp_from_vector(lambda seats: self.make(), self.make().spec)
 
 
-def acted(game: HalfField, player: Any, step: VectorStep, tick: int) -> VectorStep:
-    keys = noise_keys(SEEDS, np.full(len(SEEDS), tick), 0)
+def acted(game: HalfField, player: Any, step: VectorStep, tick: int, seeds: np.ndarray = SEEDS) -> VectorStep:
+    keys = noise_keys(seeds, np.full(len(seeds), tick), 0)
     return game.step([player(Batch(step.observations[0], None, keys)).actions])
 
 
-def played(game: HalfField, player: Any) -> np.ndarray:
+def played(game: HalfField, player: Any, seeds: np.ndarray = SEEDS) -> np.ndarray:
     """Of the first episode of each battle [n, 3 + R]: the win, its length, how it ended, and its returns."""
-    found, step, tick = np.full((len(SEEDS), 3 + game.spec.rewards), np.nan), game.reset(SEEDS), 0
+    found, step, tick = np.full((len(seeds), 3 + game.spec.rewards), np.nan), game.reset(seeds), 0
     while np.isnan(found).any():
-        step = acted(game, player, step, tick)
+        step = acted(game, player, step, tick, seeds)
         tick += 1
         if step.ended is not None:
             ended, new = step.ended, np.isnan(found[step.ended.battles, 0])
@@ -76,10 +76,11 @@ def test_random_play_is_what_it_was(game: type[HalfField]) -> None:
 
 
 def test_the_scripted_attacker_scores_about_as_often_as_helios_and_random_play_hardly_ever() -> None:
-    alone = played(HalfField(), Attacker(HalfField().spec.seats[0]))
-    against = played(HalfFieldGoalkeeper(), Attacker(HalfFieldGoalkeeper().spec.seats[0]))
-    assert 0.92 <= alone[:, 0].mean() <= 0.99, "Helios: 0.962"
-    assert 0.75 <= against[:, 0].mean() <= 0.9, "Helios: 0.814"
+    many = combine64(3, np.arange(4000, dtype=np.uint64))  # the shares are within 0.02 of what they are in all episodes
+    alone = played(HalfField(), Attacker(HalfField().spec.seats[0]), many)
+    against = played(HalfFieldGoalkeeper(), Attacker(HalfFieldGoalkeeper().spec.seats[0]), many)
+    assert 0.92 <= alone[:, 0].mean() <= 0.98, "Helios: 0.962"
+    assert 0.75 <= against[:, 0].mean() <= 0.87, "Helios: 0.814"
     assert 65 < alone[alone[:, 0] == 1, 1].mean() < 80, "Helios: 72 steps"
     assert (against[:, 2] == 2).mean() > 0.05, "the keeper stops some"
     chance = played(HalfFieldGoalkeeper(), RandomPlayer(HalfFieldGoalkeeper().spec.seats[0]))

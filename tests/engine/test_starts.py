@@ -175,24 +175,21 @@ def test_an_evaluation_that_is_broken_off_is_made_up_for(
 
 
 @pytest.mark.parametrize(
-    ("kind", "signal", "only"),
-    [("uniform", "progress", None), ("exp3", "return", None), ("exp3", "td", None), ("db", "progress", {2}),
-     ("dbc", "progress", None), ("drc", "progress", None)],
+    ("kind", "signal", "whole"),
+    [("uniform", "progress", {0, 1, 2}), ("exp3", "return", {0, 1, 2}), ("exp3", "td", {0, 1, 2}),
+     ("db", "progress", {2}), ("dbc", "progress", {0, 1, 2}), ("drc", "progress", {0, 1, 2})],
 )  # fmt: skip
-def test_every_scheduler_runs_and_the_hard_start_alone_is_played_alone(
-    kind: str, signal: str, only: set[int] | None, store: FolderStore
+def test_every_scheduler_learns_from_all_starts_and_the_hard_one_alone_is_played_alone(
+    kind: str, signal: str, whole: set[int], store: FolderStore
 ) -> None:
     config = study(scheduler={"kind": kind, "signal": signal}, iterations=40, evaluate_every=0, episodes=2)
     found = list(run(config, store))
     assert isinstance(found[-1], Finished)
     rounds = [event.metrics for event in found if isinstance(event, Progressed)]
     practised = {i for metrics in rounds for i in range(3) if metrics[f"task-{i + 1}/practised"]}
-    if only:
-        assert practised == only
-        assert config.samplers == 1
-        assert "task-1/success" in rounds[-1], "it is evaluated in all of them all the same"
-    else:
-        assert len(practised) > 1 if kind != "drc" else practised >= {0}
+    assert practised == whole
+    assert config.samplers == len(whole)
+    assert "task-1/success" in rounds[-1], "it is evaluated in all of them all the same"
 
 
 @pytest.mark.parametrize("kind", ["pdqn", "paddpg"])
@@ -284,7 +281,7 @@ def test_when_redis_is_killed_training_goes_on_and_what_was_lost_is_said(
             os.kill(servers[0].pid, signal.SIGKILL)
     assert isinstance(found[-1], Finished)
     said = [event.message for event in found if isinstance(event, Incident)]
-    assert any("had ended. It was started again, empty" in each for each in said), said
+    assert any("had ended or hung. It was started again, empty" in each for each in said), said
     assert any("could not be sent because Redis did not answer" in each for each in said), said
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["missing_unsent"] > 0

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.events import AnyEvent, Finished, Incident, Progressed
+from engine.events import AnyEvent, Failed, Finished, Incident, Progressed
+from engine.runtime.cluster import Cluster
 from engine.store import FolderStore
 from engine.study import run
 from tests.contracts.ray_server import RayServer, all_gone, ray_server
@@ -55,3 +56,19 @@ def test_over_redis_they_play_on_without_the_one_that_is_killed(ray: RayServer, 
     assert last["iterations"] == 640
     assert last["missing_unsent"] == last["missing_uncounted"] == 0
     assert not list(base.glob("equipoise-counts-*"))
+
+
+def test_a_redis_of_a_study_s_own_is_refused_before_anybody_plays_where_ray_has_other_machines(
+    ray: RayServer, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Cluster.__init__
+
+    def begun(cluster: Cluster) -> None:
+        begin(cluster)
+        cluster.hosts = 3 * cluster.hosts
+
+    monkeypatch.setattr(Cluster, "__init__", begun)
+    (only,) = run(study(pool=RAY, sampling="asynchronous", replay={"where": "redis"}, **LONG), store)
+    assert isinstance(only, Failed)
+    assert "replay.where: Ray has 3 machines" in only.message
+    assert not ray.workers()

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.config import TrainConfig, parse, study_hash
-from engine.config.rl import PRESETS, NetworkConfig, PPOConfig
+from engine.config.rl import PRESETS, NetworkConfig, NumberedConfig, PPOConfig
 from tests.factories import Studio, signed_in
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
@@ -200,6 +200,23 @@ def test_learners_of_choices_with_numbers_are_refused_where_choices_have_none(te
         assert said.endswith("needs choices with numbers of their own, and this game has none.")
     found = built(team, game="platform", algorithm=kind, learner__start="3 20 300").learner
     assert found == PRESETS[f"platform-{kind}"].model_copy(update={"start": (3.0, 20.0, 300.0)})
+
+
+def test_settings_for_half_field_are_not_called_published_but_say_how_they_differ() -> None:
+    from webapp.training.methods import PRESET_LIST
+
+    for kind in ("pdqn", "mpdqn", "paddpg"):
+        preset = PRESET_LIST[f"half-field-{kind}"]
+        assert preset.title == "For half field"
+        assert preset.text.startswith("After a published study, with numbers that learn ten times as fast")
+
+
+@pytest.mark.parametrize("kind", ["pdqn", "mpdqn"])
+def test_goal_is_learned_with_the_numbers_to_begin_with_that_follow_the_ball(team: Studio, kind: str) -> None:
+    found = built(team, game="goal", algorithm=kind).learner
+    assert found == PRESETS[f"goal-{kind}"]
+    assert isinstance(found, NumberedConfig)
+    assert found.slopes[0][10] == 1.0
 
 
 def test_table_three_is_number_for_number(team: Studio) -> None:

@@ -232,7 +232,7 @@ def _lines(reference: str, deadline: float) -> Generator[dict[str, Any]]:
             _end(process)
 
 
-_SECRETS = frozenset({"EQUIPOISE_SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
+_SECRETS = frozenset({"EQUIPOISE_SECRET_KEY", "DATABASE_URL", "REDIS_URL", "EQUIPOISE_REPLAY_REDIS"})
 _STORE = "AWS_"
 """How names begin that hold keys of a store."""
 
