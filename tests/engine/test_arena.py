@@ -155,6 +155,33 @@ def test_a_course_that_was_paused_anywhere_goes_on_with_the_same_policies(
     assert 0 <= len(curve(before)) < len(whole)
 
 
+def test_a_course_that_does_not_wait_and_is_paused_in_its_first_round_goes_on_with_what_it_learned(
+    store: FolderStore,
+) -> None:
+    config = course({1: PPO}, [lesson([1, 1], steps=2000)], sampling="asynchronous", checkpoint_every=2000)
+    *_, end = run(config, store, control=control("pause", 6))
+    assert isinstance(end, Paused)
+    assert (end.tick, end.counters.steps > 0) == (0, True)
+    found = list(run(config, store, end.artifacts["checkpoint"]))
+    assert found[0].counters.steps == end.counters.steps
+    assert "Lesson 1 of 1" not in said(found), "it goes on"
+    last = rounds(found)[-1]
+    assert last.counters.steps == last.metrics["1/learned"] <= 2000
+
+
+def test_while_a_pool_is_empty_its_seat_is_who_they_were_when_the_lesson_began_also_after_a_pause(
+    store: FolderStore,
+) -> None:
+    config = course({1: PPO, "old": {"kind": "pool", "of": [1]}}, [lesson([1, "old"], steps=384)])
+    whole = list(run(config, store))
+    before: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if rounds(before) else ""):
+        before.append(event)
+    assert isinstance(before[-1], Paused)
+    after = list(run(config, store, before[-1].artifacts["checkpoint"]))
+    assert curve(before) + curve(after) == curve(whole)
+
+
 @pytest.mark.parametrize("command", ["pause", "stop"])
 def test_a_course_that_goes_on_and_is_ended_at_once_says_nothing_of_decisions_since(
     store: FolderStore, command: str
