@@ -104,7 +104,8 @@ class _Arena(Learning):
         goes_on = bool(self.present)
         lesson = self._begun()
         if not goes_on:
-            yield self.say(Logged, message=announced(self.config, self.course.number))
+            message = announced(self.config, self.course.number)
+            yield self.say(Logged, message=message, artifacts=self.left.present(self.policies))
         try:
             opened = open_lesson(lesson, self.store, self.tick, self.stopped)
         except Cancelled:
@@ -237,8 +238,8 @@ class _Arena(Learning):
         self.throttle.restart()
 
     def _ended(self) -> tuple[list[str], dict[str, str]]:
-        """What the lesson's end does to policies: in sentences, and the policies as they were before, with who came
-        into the pool without having learned: stores keep only what an event names."""
+        """What the lesson's end does to policies: in sentences, and the policies as they were before, with those that
+        came into the pool: stores keep only what an event names."""
         number, lesson = self.course.number, self.course.lesson
         climbed: dict[str, str] = {}
         for name, policy in self.active.items():
@@ -253,7 +254,7 @@ class _Arena(Learning):
         for name in lesson.after.pool:
             present = Rung(number + 1, name, *self.left.stored(self.policies[name]))
             self.policies[name].snapshots.append(present.description)
-            climbed = present.roles | climbed
+            climbed |= present.opponent_roles
         self.course.end(learned, self.tick)
         self.active, self.present, self.began = {}, {}, 0
         late = [f"Time is up: {self.course.number} of {self.config.count} lessons were held."] if self.late else []

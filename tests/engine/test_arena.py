@@ -107,20 +107,41 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert policy(store, end.artifacts, "2").spec.kind == "q"
 
 
-AFTERS = [{"pool": ["b"]}, {"pool": ["b"], "fork": {"b": "a"}}]
+NAMED: dict[str, tuple[Any, ...]] = {
+    "the pool is empty": (lesson(["a", "old"], ["a", "c"], ["b", "a"], frozen=["b"]),),
+    "frozen from the start": (lesson(["a", "b"], ["a", "c"], frozen=["b", "c"]), lesson(["a", "old"])),
+    "into the pool frozen": (
+        lesson(["a", "b"], ["a", "c"], frozen=["b"], after={"pool": ["b"]}), lesson(["a", "old"], ["b", "a"]),
+    ),
+    "into the pool as a copy": (
+        lesson(["a", "b"], ["a", "c"], after={"pool": ["b"], "fork": {"b": "a"}}), lesson(["a", "old"]),
+    ),
+    "a copy of one that did not learn": (
+        lesson(["a", "b"], ["a", "c"], frozen=["c"], after={"pool": ["b"], "fork": {"b": "c"}}), lesson(["a", "old"]),
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("frozen", "after"), [(["b"], AFTERS[0]), (["b"], AFTERS[1]), ([], AFTERS[1])])
-def test_events_name_every_policy_that_a_checkpoint_plays_against(
-    store: FolderStore, frozen: list[str], after: dict[str, Any]
+@pytest.mark.parametrize("case", NAMED)
+def test_events_name_every_policy_that_a_lesson_needs_before_it_needs_it(
+    store: FolderStore, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A site removes what only the checkpoint names; who came into the pool frozen was named by nothing."""
-    lessons = [lesson(["a", "b"], frozen=frozen, after=after), lesson(["a", "old"], ["b", "a"])]
-    found = rounds(list(run(course({"a": PPO, "b": PPO, "old": {"kind": "pool", "of": ["b"]}}, lessons), store)))
-    named = {digest for e in found for role, digest in e.artifacts.items() if role != "checkpoint"}
-    told = unpack(store.get(found[-1].artifacts["checkpoint"])).meta["parts"]["curve/b"]
-    assert len(told["snapshots"]) == 1
-    assert named.issuperset(told["snapshots"])
+    """A site removes what only the checkpoint names."""
+    needed: list[set[str]] = []
+
+    class Noted(Lesson):
+        def __init__(self, config: ArenaConfig, number: int, known: Known) -> None:
+            super().__init__(config, number, known)
+            needed.append({*known.present.values()}.union(*known.past.values()))
+
+    monkeypatch.setattr("engine.study.arena.Lesson", Noted)
+    lessons = [*NAMED[case], *([lesson(["a", "old"])] if len(NAMED[case]) == 1 else [])]
+    roster = {"a": PPO, "b": PPO, "c": PPO, "old": {"kind": "pool", "of": ["b"]}}
+    named: set[str] = set()
+    for event in run(course(roster, lessons), store):
+        assert not rounds([event]) or named.issuperset(needed[-1])
+        named |= {digest for role, digest in getattr(event, "artifacts", {}).items() if role != "checkpoint"}
+    assert len(needed) == 2
 
 
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
