@@ -171,6 +171,9 @@ class _Checks:
                 able = " or ".join(ACTIONS[kind] for kind in sorted(learner.actions))
                 label, does = LEARNERS[learner.kind].label, ACTIONS[spec.action.kind]
                 yield one.place, f"{name!r} learns by {label}, whose actions are {able}; here they are {does}"
+            elif learner.together and spec.pictures:
+                label = LEARNERS[learner.kind].label
+                yield one.place, f"{name!r} learns by {label}, which looks at numbers; here are pictures"
             elif self.seats.setdefault(name, spec) != spec or self.steers.setdefault(name, steers) != steers:
                 yield one.place, _otherwise(name, steers, self.steers[name])
             self.steers.setdefault(name, steers)

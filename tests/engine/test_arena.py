@@ -498,6 +498,10 @@ def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypa
         ({1: PPO}, [[1] * 9], TANKS, "who", "names 9 entities, and tanks"),
         ({1: SAC, 3: "random"}, [[3, 1]], PONG, "who.1", "'1' learns by SAC, whose actions are numbers; here they are"),
         ({1: DQN, 3: "random"}, [[1] * 5 + [3] * 5], TANKS, "who.0", "by DQN, whose actions are a single choice"),
+        (
+            {1: {"learner": {**SAC["learner"], "kind": "masac"}}, 3: "random"}, [[[1] * 5, *[3] * 5]],
+            {**TANKS, "name": "image-tanks-two-teams"}, "who.0", "by MASAC, which looks at numbers; here are pictures",
+        ),
         ({1: PPO}, [[[1, 1]]], {"name": "connect-four"}, "who.0", "take turns"),
         ({1: PPO}, [[[1, 1]]], PONG, "who.0", "a group steers with numbers"),
         ({1: PPO, 2: "tanks-static"}, [[1, 2]], PONG, "who", "player: "),

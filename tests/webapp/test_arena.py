@@ -110,6 +110,12 @@ class TestCourse(AskedKindContract):
             "Only main learns",
         ),
         ({"plays2": "learn:sac", "who2": "main vs old"}, "plays2", "SAC"),
+        (
+            {"game": "image-tanks-two-teams", "plays1": "learn:masac", "plays2": "learn:ppo"},
+            "plays1",
+            "looks at numbers, and this game shows",
+        ),
+        ({"game": "image-tanks-two-teams", "plan": "ladder", "learner": "maddpg"}, "learner", "looks at numbers"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
         ({"name1": "Main!"}, "name1", "letters from a to z"),
@@ -134,6 +140,11 @@ class TestCourse(AskedKindContract):
             "config.lessons.0.matches.0.settings.wind",
         ),
         ({"roster": {"1": "sac", "2": "random"}}, "config.lessons.0.matches.0.who.0"),
+        (
+            {"game": "image-tanks-two-teams", "roster": {"1": "masac", "2": "random"},
+             "lessons": [{"matches": [[[1] * 5, [2] * 5]], "steps": 100_000}]},
+            "config.lessons.0.matches.0.who.0",
+        ),
     )  # fmt: skip
     games = ("pong-two-seats", "tanks-two-teams", "navigation", "connect-four")
     not_games = ("pong", "maze", "gymnasium")

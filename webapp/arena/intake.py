@@ -92,8 +92,9 @@ def _settings(
 
 
 def _unable(match: MatchConfig, study: ArenaConfig, offer: Offer) -> Iterator[tuple[str, str]]:
-    """Learners that cannot act as the game's entities do."""
+    """Learners that cannot see or act as the game's entities do."""
+    does = games.does(offer, study.game.name)
     for one in match.seated:
         learner = study.learners.get(one.policy)
-        if learner is not None and (why := methods.misfit(learner.kind, games.does(offer, study.game.name))):
+        if learner is not None and (why := methods.unable(learner.kind, does, offer.sees)):
             yield one.place, why
