@@ -720,6 +720,12 @@ def test_nobody_wins_where_all_are_on_one_side(store: FolderStore) -> None:
     assert places == ["lessons.0.until.measure", "lessons.0.after.best.measure"]
 
 
+def test_a_team_that_the_game_plays_against_can_win(store: FolderStore) -> None:
+    game = {"name": "tanks", "settings": {"max_ticks": 20}}
+    until = {"policy": "a", "reaches": 0.5}
+    assert check(course({"a": PPO}, [lesson(["a"] * 5, until=until)], game=game), store).longest == 20
+
+
 def test_when_time_is_up_a_course_says_how_many_lessons_were_held(store: FolderStore) -> None:
     each = lesson(["a", "b"], times=1000, steps=128)
     told = list(run(course({"a": PPO, "b": "random"}, [each], minutes=0.02), store))

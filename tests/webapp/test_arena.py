@@ -60,6 +60,15 @@ MINE = {
     "steps2": "400000", "copies": "3", "battles": "4", "seed": "7", "learner": "ppo",
 }  # fmt: skip
 
+COVERING = {
+    "game": "navigation", "name1": "main", "plays1": "learn:ppo", "name2": "rival", "plays2": "learn:ppo",
+    "who1": "[[main, main, rival]]", "until1": "0.9", "plays3": "", "name3": "", "plays4": "", "name4": "",
+    "who2": "", "steps2": "",
+}  # fmt: skip
+"""What is typed instead for a game that nobody wins."""
+COVERED: dict[str, Any] = {"game": "navigation", "roster": {"1": "ppo", "2": "ppo"}}
+TOGETHER: dict[str, Any] = {"matches": [[1, 1, 2]], "steps": 100_000}
+
 NEVER = {"policy": "main", "reaches": 1, "of": 100_000}
 """A condition of more episodes than are played."""
 
@@ -116,6 +125,8 @@ class TestCourse(AskedKindContract):
             "looks at numbers, and this game shows",
         ),
         ({"game": "image-tanks-two-teams", "plan": "ladder", "learner": "maddpg"}, "learner", "looks at numbers"),
+        ({**COVERING, "meetings": "swiss"}, "meetings", "this game has no two sides"),
+        ({**COVERING, "until1": "70 %"}, "until1", "is not a number"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
         ({"name1": "Main!"}, "name1", "letters from a to z"),
@@ -140,6 +151,12 @@ class TestCourse(AskedKindContract):
             "config.lessons.0.matches.0.settings.wind",
         ),
         ({"roster": {"1": "sac", "2": "random"}}, "config.lessons.0.matches.0.who.0"),
+        ({**COVERED, "lessons": [{**TOGETHER, "until": {"policy": "1"}}]}, "config.lessons.0.until.measure"),
+        (
+            {**COVERED, "lessons": [{**TOGETHER, "after": {"best": {"among": ["1", "2"], "measure": "win"}}}]},
+            "config.lessons.0.after.best.measure",
+        ),
+        ({**COVERED, "lessons": [TOGETHER], "tournament": {}}, "config.tournament"),
         (
             {"game": "image-tanks-two-teams", "roster": {"1": "masac", "2": "random"},
              "lessons": [{"matches": [[[1] * 5, [2] * 5]], "steps": 100_000}]},
@@ -472,6 +489,18 @@ def test_who_sees_pictures_looks_through_convolutions_and_meets_nobody_who_sees_
     second = Job.objects.filter(kind="arena").latest("pk")
     assert all(second.config["roster"][name]["learner"]["network"]["conv"] for name in ("main", "rival"))
     assert not ArenaForm.left_out(second)
+
+
+def test_where_nobody_wins_a_lesson_may_end_by_score_and_says_so(team: Studio, designer: Client) -> None:
+    shown = designer.post(form(team, "arena"), {**MINE, **COVERING, "action": "draw"}).content.decode()
+    assert "Lesson 1 ends once the first who learns scores" in shown
+    assert "until the first who learns scores 0.9" in shown
+    designer.post(form(team, "arena"), {**MINE, **COVERING})
+    job = Job.objects.get(kind="arena")
+    until = job.config["lessons"][0]["until"]
+    assert (until["policy"], until["measure"], until["reaches"]) == ("main", "score", 0.9)
+    assert ArenaForm.typed_of(job)["until1"] == 0.9
+    assert not ArenaForm.left_out(job)
 
 
 @pytest.mark.parametrize("more", [

@@ -88,7 +88,8 @@ class ArenaForm(StudyForm):
         own, sent = player_fields, self.data if self.is_bound else self.initial
         self.present = own.rows_filled(sent) if self.is_bound else own.rows_sent(sent)
         self.fields.update({
-            **own.fields(self.project, self.present), **lesson_fields.fields(self.rows), **own.step_fields(),
+            **own.fields(self.project, self.present), **lesson_fields.fields(self.rows, self.offered),
+            **own.step_fields(),
         })  # fmt: skip
         if (game := self.offered) is not None:
             for i in range(1, self.present + 1):
@@ -216,7 +217,7 @@ class ArenaForm(StudyForm):
         kind, _, rungs = found["meetings"].partition("+")
         return {
             "roster": dict(player_fields.roster(found, self.project, partial(self._learner, offer=offer))),
-            "lessons": [lesson_fields.lesson(i, entries, found, learning) for i, entries in self.lists.items()],
+            "lessons": [lesson_fields.lesson(i, entries, found, learning, offer) for i, entries in self.lists.items()],
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
 
