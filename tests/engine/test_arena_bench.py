@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.bench import arena_evolution, arena_penalty, arena_tanks, kept
+from engine.bench import arena_evolution, arena_mixed, arena_penalty, arena_tanks, kept
 from engine.bench.arena_penalty import Judged
 from engine.config.study import study_hash
 
@@ -103,3 +103,21 @@ def test_three_policies_are_told_beside_one_with_every_seed(monkeypatch: pytest.
     assert "seed 1: 0.900 (0.400 to 0.950; 1.00 h) and 0.500" in told["detail"]
     monkeypatch.setattr(arena_evolution, "_score", lambda config: pytest.fail("it was trained again"))
     assert list(arena_evolution.run("pong", True)) == [told]
+
+
+def test_whether_all_beat_their_start_is_for_the_worst_of_them_and_of_the_seeds_to_say_with_its_range(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shares = {1: 0.9, 2: 0.62, 3: 0.8}
+
+    def better(config: Any, episodes: int) -> dict[str, Any]:
+        won = round(episodes * shares[config.seed])
+        return {"ppo": np.array([1.0] * won + [0.0] * (episodes - won)), "dqn": np.ones(episodes)}
+
+    monkeypatch.setattr(arena_mixed, "better", better)
+    (told,) = arena_mixed.run("better", False)
+    assert (told["value"], told["meets"]) == (pytest.approx(0.62), False), "its range goes below 0.6"
+    shares[2] = 0.7
+    (told,) = arena_mixed.run("better", False)
+    assert (told["value"], told["meets"]) == (pytest.approx(0.7), True)
+    assert "2: ppo 0.700 (" in told["detail"]
