@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -382,6 +383,37 @@ def _with(config: dict[str, Any], steps: dict[str, float]) -> dict[str, Any]:
 def test_what_is_wrong_with_a_lesson_says_with_which(team: Studio, designer: Client) -> None:
     answer = designer.post(form(team, "arena"), {**MINE, "who2": "main vs nobody, main vs rival"})
     assert ">Who plays whom in lesson 2</a>" in answer.content.decode()
+
+
+FOUR = [["main"] * 5 + ["luck"] * 5, ["main"] * 5 + ["luck"] * 6, ["rival"] * 5 + ["luck"] * 5, [["main"] * 5] * 2]
+TANKS_TYPED = {**MINE, "game": "tanks-two-teams", "plays2": "learn:ppo", "settings2": ""}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"who1": json.dumps(FOUR)}, ["Match 2, entry 11: This list names 11 entities, and Tanks, two teams has 10."]),
+        ({"who1": json.dumps(FOUR[:2])}, ["Match 2, entry 11: This list names 11 entities"]),
+        ({"who1": json.dumps(FOUR[1:2])}, ["Entry 11: This list names 11 entities, and Tanks, two teams has 10."]),
+        (
+            {"who1": "main vs luck, main vs nobody, rival vs luck, rival vs main"},
+            ["Match 2: There is no player 'nobody'; there are main, rival, old, luck."],
+        ),
+        (
+            {"who1": "main vs luck, rival vs luck (wind 3), rival vs main (wind 4), main vs main"},
+            ["Match 2, wind: There is no such setting", "Match 3, wind: There is no such setting"],
+        ),
+        ({"who1": "main vs luck (wind 3)"}, ["wind: There is no such setting"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_match_says_in_which_and_at_which_entry(
+    team: Studio, designer: Client, changed: dict[str, str], said: list[str]
+) -> None:
+    answer = designer.post(form(team, "arena"), {**TANKS_TYPED, "plays3": "past", **changed})
+    errors = answer.context["form"].errors["who1"]
+    assert len(errors) == len(said), errors
+    for told, began in zip(sorted(errors), sorted(said), strict=True):
+        assert told.startswith(began), told
 
 
 def test_steps_of_ppo_are_refused_at_their_fields(team: Studio, designer: Client) -> None:

@@ -16,8 +16,8 @@ from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena, battles_together
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import entities, field_at, lesson_fields, mending, pace, player_fields, player_menus, timeline
-from webapp.arena.field_at import OWN
+from webapp.arena import entities, lesson_fields, mending, pace, player_fields, player_menus, timeline
+from webapp.arena.field_at import OWN, TypedMatches, field_at
 from webapp.arena.known_courses import as_held, learner_for, own_typed, preset_of, script_for
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
@@ -242,11 +242,16 @@ class ArenaForm(StudyForm):
 
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
-        field, words = field_at.field_at(place, why, self.cleaned_data, [*getattr(self, "lists", ())])
-        if field:
-            self.add_error(field, words)
-        else:
+        lists: dict[int, Any] = getattr(self, "lists", {})
+        matches = {
+            i: TypedMatches(len(entries.get("who", ())), str(self[f"who{i}"].value()).lstrip().startswith("["))
+            for i, entries in lists.items()
+        }
+        field, words = field_at(place, why, self.cleaned_data, matches)
+        if not field:
             super().point_at(place, words)
+        elif words not in self.errors.get(field, ()):  # who has all of a side is typed once
+            self.add_error(field, words)
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
