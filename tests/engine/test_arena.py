@@ -656,6 +656,11 @@ def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: 
     paused = list(run(config, store, pairs[2].artifacts["checkpoint"]))[-1]
     assert isinstance(paused, Finished)
     assert paused.artifacts["table"] == end.artifacts["table"], "from its third pair on it ends the same"
+    head, *places = console.found(config, end.artifacts, store)[:5]
+    assert head.startswith("Tournament, the strongest first, with ranges of 95 %: wins of the battles against")
+    assert len(places) == 4
+    assert all(re.match(r"[1-4]\. \S+: \d+ % \(\d+ to \d+ %\); .*Elo points", place) for place in places), places
+    assert console.found(config, {}, store) == [], "a course without a tournament says nothing"
 
 
 def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_theirs() -> None:
@@ -671,6 +676,16 @@ def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_the
     assert told["standing"].argmax() == 2
     whole.results = [(pair, np.round(shares)) for pair, shares in whole.results if pair != (0, 1)]
     assert np.isnan(whole.table()[1]["rating"]).all(), "nobody took a share and gave one back"
+
+
+def test_where_not_all_met_each_player_has_a_range_of_its_own_battles() -> None:
+    whole = Tournament(TournamentConfig(kind="swiss", episodes=100), 1, ["a", "b", "c", "d", "e"])
+    whole.results = [((0, 1), np.tile([0.5, 1.0], 25)), ((2, 3), np.tile([0.0, 1.0], 25)), ((0, 2), np.ones(50))]
+    columns = whole.table()[1]
+    assert columns["own"].tolist() == pytest.approx([0.875, 0.25, 0.25, 0.5, np.nan], nan_ok=True)
+    assert (columns["own_low"] < columns["own"])[:4].all()
+    assert (columns["own"] < columns["own_high"])[:4].all()
+    assert np.isnan(columns["own_low"][4]), "it met nobody"
 
 
 def test_a_tournament_that_is_stopped_tells_of_all_pairs_that_met(

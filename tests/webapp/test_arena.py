@@ -21,6 +21,7 @@ from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
 from engine.config.tournament import TournamentConfig
 from engine.events import Progressed
+from engine.standings import standings
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -32,6 +33,7 @@ from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep
 from webapp.agents.left import left_by
 from webapp.agents.models import Agent
+from webapp.api import tokens
 from webapp.arena import reading, typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
@@ -40,7 +42,7 @@ from webapp.arena.lesson_fields import HELD, set_in
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, RosterPlayer, latest
 from webapp.arena.selves import Selves
-from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
+from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, unrated
 from webapp.arena.watching import past_recording, recording
 from webapp.lib.storage import store
 from webapp.lib.words import NBSP, about
@@ -297,7 +299,7 @@ def test_what_first_rounds_refuse_is_said_at_its_field_and_nothing_starts(team: 
     assert answer.status_code == 422
     errors = answer.context["form"].errors
     assert errors["settings1"] == ["max_ticks: Must be 1 or more."]
-    assert errors["who1"] == ["Does not fit."]
+    assert errors["who1"] == ["Match 1: Does not fit."]
     assert not Job.objects.filter(kind="arena").exists()
     lost = {"places": "", "message": "The game went away."}
     append(played, {}, [Entry("failed", lost, 1)], message="The game went away.")
@@ -571,7 +573,7 @@ def test_who_lost_to_the_best_does_not_come_first_of_a_swiss_tournament() -> Non
         whole.results.append((pair, np.tile([share, min(1.0, 2 * share)] if share != 0.5 else [0.0, 1.0], 25)))
     table = Bundle(*whole.table())
     assert [each.name for each in standings(table)][2:] == ["X", "Y"]
-    assert strongest(table)[0] in "AB"
+    assert standings(table)[0].name in "AB"
 
 
 def test_an_agent_kept_after_a_lesson_tells_what_it_had_learned_from_and_the_others(
@@ -911,6 +913,9 @@ def test_while_pairs_meet_no_lesson_is_under_way_and_nothing_is_said_of_pairs_th
     content = designer.get(page(job)).content.decode()
     assert "Seen if everybody picks well" not in content
     assert "Not all pairs met" in content
+    wins = content.partition("Wins in its own battles")[2].partition("</table>")[0]
+    ranges = re.findall(rf"[\d.]+ to [\d.]+{NBSP}%", wins)
+    assert len(ranges) == len(table.meta["teams"]), "shares of wins have ranges here, too"
     metrics = {**job.metrics, "lesson": 2.0, "pairs": 3.0, "pairs_in_all": 10.0}
     Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, metrics=metrics)
     content = designer.get(page(job)).content.decode()
@@ -978,13 +983,59 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
         columns = {f"{name}{end}": np.array(told) for name, told in own.items() for end in ("", "_low", "_high")}
         return Bundle({"teams": [{"name": name} for name in names], "missing": 0}, columns)
 
-    known, none = standings(table((0.4, -3.0), (0.6, 3.0))), standings(table((0.2, np.nan), (0.8, np.nan)))
-    assert [(each.name, each.rating, each.range) for each in known] == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
+    known, none = (
+        in_figures(standings(table(*rows))) for rows in (((0.4, -3.0), (0.6, 3.0)), ((0.2, np.nan), (0.8, np.nan)))
+    )
+    told = [(each.name, each.rating, each.points_range) for each in known]
+    assert told == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
     assert unrated(known, True) == ""
     assert unrated(none, True).startswith("Nobody has Elo points")
     assert unrated(none, False).endswith("The order of the rows counts all results together.")
-    assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
-    assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan))), True).startswith("p2 has no Elo points")
+    last = in_figures(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan))))
+    assert unrated(last, True).startswith("p2 has no Elo points")
+
+
+def test_who_came_first_is_said_with_its_range_and_whether_that_is_sure() -> None:
+    def won(shares: dict[tuple[int, int], float], kind: Any = "round-robin") -> Bundle:
+        whole = Tournament(TournamentConfig(kind=kind, episodes=200), 1, ["a", "b", "c", "d"])
+        whole.results = [(pair, np.tile([share - 0.1, share + 0.1], 50)) for pair, share in shares.items()]
+        return Bundle(*whole.table())
+
+    every = {(0, 1): 0.9, (0, 2): 0.9, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.5, (2, 3): 0.5}
+    assert first_in_words(won(every)) == f"a came first of 4 in the tournament: won 90{NBSP}% (88 to 92{NBSP}%)"
+    unsure = first_in_words(won({**dict.fromkeys(every, 0.5), (0, 3): 0.55}))
+    assert unsure.endswith(", and is not surely the strongest")
+    some = won({(0, 1): 0.8, (2, 3): 0.8, (0, 2): 0.6, (1, 3): 0.5}, "swiss")
+    assert re.fullmatch(r"a came first of 4 in the tournament: \d+ Elo points \(\d+ to \d+\).*", first_in_words(some))
+    assert in_figures(standings(some))[0].won == f"70{NBSP}% (67 to 73{NBSP}%)", "also of the battles that it played"
+
+
+def test_a_program_gets_who_stands_where_with_ranges_beside_the_pairs(team: Studio, designer: Client) -> None:
+    job = held(team)
+    lines = designer.get(
+        reverse("studies:results", args=[team.project.slug, job.pk]) + "?of=standings"
+    ).content.decode()
+    head, *rows = lines.splitlines()
+    assert head == "place,name,share,low,high,rating,rating_low,rating_high,picked,picked_low,picked_high"
+    assert [row.split(",")[0] for row in rows] == [str(1 + i) for i in range(len(rows))]
+    assert {row.split(",")[1] for row in rows} >= {"main", "rival", "luck", "main@1"}
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    answer = client.get(f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}/results?of=standings").json()
+    assert answer["count"] == len(rows)
+    assert answer["rows"][0]["low"] <= answer["rows"][0]["share"] <= answer["rows"][0]["high"]
+
+
+def test_who_is_there_is_told_with_the_range_of_the_last_round() -> None:
+    player = RosterPlayer("main", "Learns", True)
+    told: dict[str, Any] = {"tick": [1, 2], "main/win": [0.5, 0.63], "main/win_low": [None, 0.4],
+                            "main/win_high": [None, 0.8]}  # fmt: skip
+    assert latest(told, player) == f"wins 63{NBSP}% (40 to 80{NBSP}%)"
+    assert latest({"tick": [1], "main/return": [1.5], "main/return_low": [1.0], "main/return_high": [2.0]}, player) == (
+        "return 1.50 (1.00 to 2.00)"
+    )
+    assert latest({"tick": [1], "main/win": [0.5], "main/win_low": [None], "main/win_high": [None]}, player) == (
+        f"wins 50{NBSP}%"
+    )
 
 
 def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_are_named(

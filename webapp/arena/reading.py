@@ -16,6 +16,7 @@ from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from webapp.arena.entities import entity_name
 from webapp.arena.selves import Selves
+from webapp.lib.figures import share_with_ends
 from webapp.lib.words import number, percent, plural
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
@@ -238,10 +239,18 @@ def latest(columns: Columns, player: RosterPlayer) -> str:
     rounds = columns.get("tick", [])
     learned = [i for i, pairs in enumerate(columns.get("pairs", [None] * len(rounds))) if pairs is None]
     for what, words in (("win", "wins {}"), ("return", "return {}")):
-        values = columns.get(f"{player.name}/{what}", [])
+        values, low, high = (columns.get(f"{player.name}/{what}{end}", []) for end in ("", "_low", "_high"))
         known = [(i, value) for i, value in enumerate(values) if value is not None]
         if known:
             at, value = known[-1]
+            ends = (low[at], high[at]) if at < len(low) and None not in (low[at], high[at]) else None
             old = "" if at >= learned[-1] else f" in round {number(rounds[at])}; no battle of its own ended since"
-            return words.format(percent(value) if what == "win" else number(value, 2)) + old
+            return words.format(_with_ends(what, value, ends)) + old
     return ""
+
+
+def _with_ends(what: str, value: float, ends: tuple[float, float] | None) -> str:
+    """A mean with its range, where that is known: wins in per cent."""
+    if what == "win":
+        return percent(value) if ends is None else share_with_ends(value, *ends)
+    return number(value, 2) if ends is None else f"{number(value, 2)} ({number(ends[0], 2)} to {number(ends[1], 2)})"
