@@ -28,11 +28,7 @@ from engine.rl.factory import make_learner
 from engine.rl.training import Training
 
 METHODS = ("masac", "maddpg", "shared", "joint")
-SOURCES = (
-    "bench/arena_learning.py", "games/navigation", "mdp/groups.py", "rl/dense.py", "rl/maddpg.py", "rl/masac.py",
-    "rl/networks.py", "rl/optimisers.py", "rl/replay.py", "rl/replayed.py", "rl/sac.py", "rl/sampler.py", "rl/teams.py",
-    "rl/small_layers.py", "rl/training.py", "rl/twin.py",
-)  # fmt: skip
+SOURCES = ("bench/arena_learning.py", "config", "games/navigation", "mdp", "rl")
 ENTITIES, MOST = 3, 900
 UPDATES, STEPS, BATTLES, WARMUP = 300_000, 8, 8, 10_000
 PARTS = 10

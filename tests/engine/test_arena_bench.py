@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.bench import arena_evolution, arena_mixed, arena_penalty, arena_tanks, kept
+from engine.bench import arena_evolution, arena_learning, arena_mixed, arena_penalty, arena_tanks, kept
 from engine.bench.arena_penalty import Judged
 from engine.config.study import study_hash
 
@@ -121,3 +121,9 @@ def test_whether_all_beat_their_start_is_for_the_worst_of_them_and_of_the_seeds_
     (told,) = arena_mixed.run("better", False)
     assert (told["value"], told["meets"]) == (pytest.approx(0.7), True)
     assert "2: ppo 0.700 (" in told["detail"]
+
+
+@pytest.mark.parametrize("bench", [arena_learning, arena_penalty, arena_evolution])
+def test_a_kept_figure_is_measured_again_whatever_changes_of_how_policies_play_and_learn(bench: Any) -> None:
+    assert {"config", "mdp", "rl", f"bench/{bench.__name__.rpartition('.')[2]}.py"} <= {*bench.SOURCES}
+    assert any(source.startswith("games/") for source in bench.SOURCES)
