@@ -11,6 +11,7 @@ import pytest
 
 from engine.bench import arena_evolution, arena_learning, arena_mixed, arena_penalty, arena_tanks, kept
 from engine.bench.arena_penalty import Judged
+from engine.config.rl import PRESETS, MADDPGConfig
 from engine.config.study import study_hash
 
 
@@ -127,3 +128,23 @@ def test_whether_all_beat_their_start_is_for_the_worst_of_them_and_of_the_seeds_
 def test_a_kept_figure_is_measured_again_whatever_changes_of_how_policies_play_and_learn(bench: Any) -> None:
     assert {"config", "mdp", "rl", f"bench/{bench.__name__.rpartition('.')[2]}.py"} <= {*bench.SOURCES}
     assert any(source.startswith("games/") for source in bench.SOURCES)
+
+
+def test_all_methods_in_navigation_have_the_settings_of_the_presets_by_decisions_of_a_group() -> None:
+    for method in ("masac", "maddpg"):
+        assert arena_learning.settings(method) == PRESETS[f"navigation-{method}"]
+    group: Any = PRESETS["navigation-masac"]
+    counted = {"updates", "warmup", "capacity"}
+    for method, seats in (("joint", 1), ("shared", 3)):
+        one: Any = arena_learning.settings(method)
+        alike = set(type(one).model_fields) - counted - {"kind"}
+        assert {name: getattr(one, name) for name in alike} == {name: getattr(group, name) for name in alike}
+        assert one.updates == pytest.approx(group.updates / seats)
+        assert (one.warmup, one.capacity) == (group.warmup * seats, group.capacity * seats)
+
+
+def test_the_settings_that_maddpg_was_published_with_are_a_preset() -> None:
+    found: Any = PRESETS["published-maddpg"]
+    assert (found.rate, found.discount, found.minibatch, found.capacity) == (0.01, 0.95, 1024, 1_000_000)
+    assert (found.network.policy, found.network.critic, found.updates, found.tau) == ((64, 64), (64, 64), 0.01, 0.01)
+    assert MADDPGConfig().minibatch == 256, "as the seventh departure of engine.rl.maddpg says"

@@ -181,6 +181,10 @@ PRESET_LIST = {
             )
             for kind in ("masac", "maddpg")
         ),
+        _engine(
+            "published-maddpg", "Published for teams", "As its authors had it: small networks, few and large updates.",
+            games=("navigation",), battles=8, steps=2_400_000,
+        ),
         *(
             preset
             for kind, each in ALGORITHMS.items()
