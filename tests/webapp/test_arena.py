@@ -774,6 +774,22 @@ def test_a_match_of_a_lesson_that_is_over_is_watched_with_its_players_as_they_we
         assert designer.post(address, {"lesson": number, "match": place}).status_code == status
 
 
+def test_every_match_of_a_lesson_with_many_can_be_watched(team: Studio, designer: Client) -> None:
+    matches = [{"who": ["main", "luck"], "settings": {"points": 1 + i}} for i in range(14)]
+    many = lesson(*matches, times=2, after={"pool": ["main"]}, steps=4000)
+    config = course({"main": PPO, "luck": "random"}, [many])
+    job = actions.submit(team.project, team.designer, config, title="Many")
+    metrics = {"lesson": 1.0, "lesson_over": 1.0}
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, tick=3, metrics=metrics)
+    content = designer.get(page(job)).content.decode()
+    timeline, _, now = content.partition('id="who-title"')
+    assert re.findall(r'name="match" value="(\d+)"', timeline) == [str(i) for i in range(14)]
+    assert "and 8 more" in timeline.partition("<details")[2]
+    assert re.findall(r"/matches/(\d+)/watch/", now) == [str(i) for i in range(14)]
+    assert "and 2 more matches" in now
+    assert signed_in(team.producer).get(page(job)).content.decode().count(">Watch<") == 0
+
+
 def test_lessons_that_are_held_several_times_are_watched_one_by_one_while_others_go_on(
     team: Studio, designer: Client
 ) -> None:

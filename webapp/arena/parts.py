@@ -16,14 +16,7 @@ from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import (
-    MOST_MATCHES,
-    CourseReading,
-    course_of,
-    latest,
-    match_words,
-    watchable,
-)  # fmt: skip
+from webapp.arena.reading import MOST_MATCHES, CourseReading, course_of, latest
 from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, unrated
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
@@ -80,16 +73,15 @@ class Lessons(Learning):
         course, columns = CourseReading(job), curve.columns(job, ROUNDS)
         table = latest_table(job)
         placed, complete = in_figures(standings(table)) if table else [], table is not None and everybody_met(table)
+        matches = course.listed(course.now)
         learning = [player.name for player in course.players if player.learns]
         drawn = [(up, course_lines(learning, columns, name)) for name, up in CURVES.items()]
         curves = [(up, lines) for up, lines in drawn if lines.lines]
         return {
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
-            "matches": [
-                (i, match_words(match, course.offer), watchable(match, course.offer))
-                for i, match in enumerate(course.now.matches[:MOST_MATCHES])
-            ],
+            "matches": matches[:MOST_MATCHES],
+            "further": matches[MOST_MATCHES:],
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
             "reading": RoundRobinResult(table) if table else None,
             "standings": placed,
