@@ -32,7 +32,7 @@ from engine.simulators import references
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
-from engine.study.course import Course, PupilCurve, Recent
+from engine.study.course import Course, PupilCurve, Recent, beginner
 from engine.study.course_checks import check
 from engine.study.course_words import happened
 from engine.study.lessons import Known, Lesson, Matches, cast_of, sampler, seating
@@ -488,6 +488,20 @@ def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypa
     for name in roster:
         assert policy(store, end.artifacts, name).version > 0
         assert f"{name}/return" in end.summary
+
+
+def test_two_commanders_learn_from_one_another_and_meet_in_a_tournament(store: FolderStore) -> None:
+    tournament = {"kind": "round-robin", "episodes": 2}
+    config = course({"red": PPO, "blue": PPO}, [lesson(["red", "blue"], steps=512)], game="commanders-two-seats",
+                    tournament=tournament)  # fmt: skip
+    first = {name: beginner(config, name, seat).policy() for name, seat in check(config, store).seats.items()}
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    for name, was in first.items():
+        last = policy(store, end.artifacts, name)
+        assert last.version > 0
+        assert (last.weights != was.weights).any()
+    assert unpack(store.get(end.artifacts["table"])).meta["missing"] == 0
 
 
 @pytest.mark.parametrize(
