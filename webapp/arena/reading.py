@@ -258,7 +258,8 @@ def latest(columns: Columns, player: RosterPlayer) -> str:
         known = [(i, value) for i, value in enumerate(values) if value is not None]
         if known:
             at, value = known[-1]
-            ends = (low[at], high[at]) if at < len(low) and None not in (low[at], high[at]) else None
+            least, most = (column[at] if at < len(column) else None for column in (low, high))
+            ends = None if least is None or most is None else (least, most)
             old = "" if at >= learned[-1] else f" in round {number(rounds[at])}; no battle of its own ended since"
             return words.format(_with_ends(what, value, ends)) + old
     return ""
