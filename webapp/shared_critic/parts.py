@@ -200,7 +200,7 @@ def _moved(study: AESRLConfig, metrics: Mapping[str, float]) -> dict[str, Any] |
     """Who moved the centre how far; None where the method does not say, or also moves away from what is worse: steps
     back and forth add up to nothing."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
-    if es is None or rl is None or not es + rl or getattr(getattr(study.method, "mean", None), "backward", 0):
+    if es is None or rl is None or not es + rl or getattr(getattr(study.method, "mean", None), "backward", False):
         return None
     return {
         "evolving": es / (es + rl), "learning": rl / (es + rl),
