@@ -203,6 +203,20 @@ def test_while_a_pool_is_empty_its_seat_is_who_they_were_when_the_lesson_began_a
     assert curve(before) + curve(after) == curve(whole)
 
 
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_checkpoint_that_does_not_say_who_played_when_its_lesson_began_goes_on(
+    league: tuple[FolderStore, list[AnyEvent]], store: FolderStore, after: int
+) -> None:
+    config = course(LEAGUE, TWO_LESSONS)
+    found: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if len(rounds(found)) >= after else ""):
+        found.append(event)
+    tick, parts = checkpoint.read(config, found[-1].artifacts["checkpoint"], store)  # type: ignore[union-attr]
+    assert bool(parts["round"].meta.pop("present")) == (after == 1), "the second lesson is not under way yet"
+    rest = list(run(config, store, checkpoint.write(config, tick, parts, store)))
+    assert curve(found) + curve(rest) == curve(league[1])
+
+
 @pytest.mark.parametrize("command", ["pause", "stop"])
 def test_a_course_that_goes_on_and_is_ended_at_once_says_nothing_of_decisions_since(
     store: FolderStore, command: str
