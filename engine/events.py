@@ -59,10 +59,12 @@ class Progressed(Event, frozen=True, kw_only=True, tag="progressed"):
 class Logged(Event, frozen=True, kw_only=True, tag="logged"):
     """A line for the job's history. Without a message: progress within a long round, in its counters (how often:
     ``engine.study.progress_throttle``). ``arrived``: store hash of what has come back in this round so far, for who
-    does not want to wait for its end; a later one takes its place."""
+    does not want to wait for its end; a later one takes its place. ``artifacts``: by role, what the study needs from
+    now on, so that the store keeps it."""
 
     message: str
     arrived: str = ""
+    artifacts: dict[str, str] = {}
 
 
 class Incident(Event, frozen=True, kw_only=True, tag="incident"):

@@ -21,7 +21,7 @@ LEAVES = {
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_functions",
     "formula_terms", "claims", "piping", "means",
     "peers", "experience", "starting", "text", "objects", "object_store", "stores", "process_group",
-    "processor_waits", "actor_counts",
+    "processor_waits", "actor_counts", "standings",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -79,7 +79,7 @@ WEBAPP = {
     "verdicts", "means", "confidence", "formula_functions", "formula_terms", "gate.junit", "gate.numbers",
     "gate.report", "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "lineups.suspected", "lineups.distinct_names", "starting",
+    "lineups.suspected", "lineups.distinct_names", "standings", "starting",
     "simulators.contract", "styles.agents", "styles.likeness", "styles.preview", "styles.selection",
     "styles.strangers", "text", "process_group", "worth.findings_in_words", "worth.missing", "worth.verdicts",
 }  # fmt: skip

@@ -30,7 +30,7 @@ from engine.store import FolderStore
 from engine.studies import load
 
 NAME = "arena-evolution"
-SOURCES = ("bench/arena_evolution.py", "config/arena.py", "config/rl.py", "games/pong", "mdp", "rl", "study")
+SOURCES = ("bench/arena_evolution.py", "config", "games/pong", "mdp", "rl", "study")
 CASES = ("pong",)
 SEEDS, LESSONS, STEPS, EPISODES = (1, 2, 3, 4, 5), 20, 250_000, 400
 AMONG = ("first", "second", "third")

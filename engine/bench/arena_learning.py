@@ -18,7 +18,7 @@ import numpy as np
 
 from engine.arrays import pack, unpack
 from engine.bench.kept import FOLDER, Kept
-from engine.config.rl import AnyLearner, ApartConfig, MADDPGConfig, MASACConfig, SACConfig, TrainingConfig
+from engine.config.rl import NAVIGATION, PRESETS, AnyLearner, SACConfig, TrainingConfig
 from engine.games.navigation import Navigation
 from engine.mdp.groups import Group, Grouped
 from engine.mdp.vector import VectorMDP
@@ -28,13 +28,9 @@ from engine.rl.factory import make_learner
 from engine.rl.training import Training
 
 METHODS = ("masac", "maddpg", "shared", "joint")
-SOURCES = (
-    "bench/arena_learning.py", "games/navigation", "mdp/groups.py", "rl/dense.py", "rl/maddpg.py", "rl/masac.py",
-    "rl/networks.py", "rl/optimisers.py", "rl/replay.py", "rl/replayed.py", "rl/sac.py", "rl/sampler.py", "rl/teams.py",
-    "rl/small_layers.py", "rl/training.py", "rl/twin.py",
-)  # fmt: skip
+SOURCES = ("bench/arena_learning.py", "config", "games/navigation", "mdp", "rl")
 ENTITIES, MOST = 3, 900
-UPDATES, STEPS, BATTLES, WARMUP = 300_000, 8, 8, 10_000
+UPDATES, STEPS, BATTLES, WARMUP = 300_000, 8, 8, NAVIGATION["warmup"]
 PARTS = 10
 CURVE, EPISODES = 100, 1000
 """Episodes of a point of the curve, and of the last one."""
@@ -48,14 +44,11 @@ def game_of(method: str, hard: bool) -> VectorMDP:
 
 def settings(method: str) -> AnyLearner:
     """A method's learner."""
+    if method in ("masac", "maddpg"):
+        return PRESETS[f"navigation-{method}"]
     seats = ENTITIES if method == "shared" else 1
-    same: dict[str, Any] = {
-        "rate": 1e-3, "minibatch": 100, "updates": 1 / (STEPS * seats), "warmup": WARMUP * seats, "fragment": 50,
-        "capacity": 500_000 * seats, "network": ApartConfig(policy=(256, 256), critic=(256, 256)),
-    }  # fmt: skip
-    if method == "maddpg":
-        return MADDPGConfig(**same)
-    return MASACConfig(**same) if method == "masac" else SACConfig(**same, alpha=0.2, automatic=False)
+    counted = {"updates": 1 / (STEPS * seats), "warmup": WARMUP * seats, "capacity": NAVIGATION["capacity"] * seats}
+    return SACConfig(**NAVIGATION | counted, alpha=0.2, automatic=False)
 
 
 def training(method: str, hard: bool, seed: int, updates: int) -> Training:

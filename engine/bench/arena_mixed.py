@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -45,14 +44,15 @@ Floats = NDArray[np.float64]
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure the case."""
-    seeds, worst, by_seed = (1,) if quick else (1, 2, 3), [], []
+    seeds, worst, least, by_seed = (1,) if quick else (1, 2, 3), 1.0, 1.0, []
     for seed in seeds:
         began = time.process_time()
         found = better(course(seed), EPISODES)
-        worst.append(min(float(each.mean()) for each in found.values()))
+        worst = min(worst, *(float(each.mean()) for each in found.values()))
+        least = min(least, *(range_of(each, 0.0, 1.0).low for each in found.values()))
         by_seed.append(f"{seed}: {', '.join(map(_said, found, found.values()))} ({time.process_time() - began:.0f} s)")
-    yield row(NAME, case, median(worst), "of battles, the worst of four", goal=f">= {LEAST}",
-              meets=min(worst) >= LEAST, seeds=seeds, detail="by seed " + "; ".join(by_seed))  # fmt: skip
+    yield row(NAME, case, worst, "of battles, the worst of four and of all seeds", goal=f">= {LEAST}",
+              meets=least >= LEAST, seeds=seeds, detail="by seed " + "; ".join(by_seed))  # fmt: skip
 
 
 def _said(name: str, found: Floats) -> str:

@@ -35,7 +35,7 @@ from engine.store import FolderStore
 from engine.studies import load
 
 NAME = "arena-penalty"
-SOURCES = ("bench/arena_penalty.py", "config/arena.py", "config/rl.py", "games/tanks", "mdp", "rl", "study")
+SOURCES = ("bench/arena_penalty.py", "config", "games/tanks", "mdp", "rl", "study")
 STEPS, BEFORE, EPISODES = 4_000_000, 1_000_000, 1000
 PENALTIES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 ARMS = ("staged", "constant")

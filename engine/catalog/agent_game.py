@@ -89,6 +89,11 @@ class AgentGame(NamedTuple):
         """Whether two players meet in it, each on the seats of a side."""
         return len(self.sides) == 2
 
+    @property
+    def without_wins(self) -> bool:
+        """Whether several play on one side against nobody: then they score, and nobody wins."""
+        return self.alone and self.squad > 1
+
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
         return imported(self.path)

@@ -88,7 +88,7 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "arena": StudyKind(
         "Lessons for several agents", "course", ArenaConfig, "engine.study.arena:arena", "engine.console:Courses",
-        "steps", "", gained="learned", hands="samplers",
+        "steps", "", gained="learned", hands="samplers", lines="engine.study.course_standings:lines",
     ),
     "starts": StudyKind(
         "Easier starts", "training", StartsConfig, "engine.study.starts:starts", "engine.console:EasierStarts", "steps",

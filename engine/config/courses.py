@@ -42,19 +42,26 @@ ROUNDS = 10
 GENERATIONS = 20
 """Lessons after each of which the best goes on, as in App. A.1.1 of AI Arena."""
 AMONG = ("first", "second", "third")
+HUNTER = "league-exploiter"
 
 
 def league(arena: Arena) -> Table:
-    """The main agent meets earlier selves of all, most often those that it does not beat, and its exploiter; the
-    exploiter meets the main agent alone (after Vinyals et al. 2019, with one exploiter that is never reset)."""
-    matches = [arena.match("main", "past"), arena.match("main", "exploiter"), arena.match("exploiter", "main")]
+    """The main agent meets earlier selves of all, most often those that it does not beat, and its exploiter, which
+    meets the main agent alone; the league exploiter meets earlier selves of all, too (after Vinyals et al. 2019; unlike
+    there, exploiters never begin anew: a lesson's end can copy a policy as it is, and nobody is still as at the
+    start)."""
+    matches = [
+        arena.match("main", "past"), arena.match("main", "exploiter"), arena.match("exploiter", "main"),
+        arena.match(HUNTER, "past"),
+    ]  # fmt: skip
+    learning = ["main", "exploiter", HUNTER]
     each = {"matches": matches, "steps": arena.steps // ROUNDS, "times": ROUNDS}
     roster = {
-        "main": {"learner": arena.learner}, "exploiter": {"learner": arena.learner},
-        "past": {"kind": "pool", "of": ["main", "exploiter"], "choice": "hardest"},
+        **{name: {"learner": arena.learner} for name in learning},
+        "past": {"kind": "pool", "of": learning, "choice": "hardest"},
     }  # fmt: skip
     return {
-        "roster": roster, "lessons": [{"title": "League", **each, "after": {"pool": ["main", "exploiter"]}}],
+        "roster": roster, "lessons": [{"title": "League", **each, "after": {"pool": learning}}],
         "tournament": {"kind": "round-robin"},
     }  # fmt: skip
 
@@ -101,8 +108,9 @@ def battles_together(course: Table, copies: int, longest: int, usual: int) -> in
 
 PRESETS: dict[str, Preset] = {
     "league": Preset(
-        "League with an exploiter",
-        "A main agent meets everybody’s earlier selves; an exploiter looks for what beats it.", 2, league,
+        "League with exploiters",
+        "A main agent meets everybody’s earlier selves; one exploiter looks for what beats it, another for what beats "
+        "all of these. Exploiters learn on from lesson to lesson, and never begin anew.", 2, league,
     ),
     "ladder": Preset(
         "Ladder of difficulties",

@@ -16,6 +16,7 @@ from engine.text import figures
 
 Measure = Literal["win", "score", "return"]
 MOST_LESSONS = 1000
+NOBODY_WINS = "in this game all are on one side, so nobody wins: take score or return"
 PARTS = 10
 """Checkpoints in a lesson where nothing else is said."""
 
@@ -107,6 +108,14 @@ class LessonConfig(Config):
     def most(self) -> int:
         """Decisions after which it ends at the latest."""
         return self.steps or 0
+
+    @property
+    def counts_wins(self) -> Iterator[str]:
+        """The places that measure wins, which a game without winners has none of."""
+        if self.until is not None and self.until.measure == "win":
+            yield "until.measure"
+        if self.after.best is not None and self.after.best.measure == "win":
+            yield "after.best.measure"
 
     def learns(self, roster: Mapping[str, Member]) -> tuple[str, ...]:
         """The policies that learn in it."""

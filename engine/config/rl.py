@@ -4,7 +4,7 @@ evolution (``engine.config.genes``); a learner is made from a configuration with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -485,6 +485,12 @@ _HALF_FIELD = {
 }  # fmt: skip
 """The same for half-field offence. Unlike the released code the numbers learn ten times as fast, rates fall to 0, and
 returns of what was played end with a fragment, after 50 decisions: all for starts that are learned together."""
+NAVIGATION: dict[str, Any] = {
+    "rate": 1e-3, "minibatch": 100, "capacity": 500_000, "warmup": 10_000, "updates": 0.125, "fragment": 50,
+    "network": ApartConfig(policy=(256, 256), critic=(256, 256)),
+}  # fmt: skip
+"""Settings of AI Arena for cooperative navigation, an update in eight decisions of a group, but that its replay keeps a
+million."""
 _SHORT = NetworkConfig(policy=(64, 64), critic=(64, 64), sharing="separate", activation="tanh")
 PRESETS: dict[str, AnyLearner] = {
     "table3-pendulum": PPOConfig(
@@ -517,8 +523,12 @@ PRESETS: dict[str, AnyLearner] = {
     ),
     "pendulum-td3": TD3Config(discount=0.98, warmup=1000),
     "pendulum-sac": SACConfig(discount=0.98, warmup=1000, rate=1e-3),
-    "navigation-masac": MASACConfig(fragment=50, updates=0.125),
-    "navigation-maddpg": MADDPGConfig(fragment=50, updates=0.125),
+    "navigation-masac": MASACConfig(**NAVIGATION),
+    "navigation-maddpg": MADDPGConfig(**NAVIGATION),
+    "published-maddpg": MADDPGConfig(
+        rate=0.01, discount=0.95, minibatch=1024, capacity=1_000_000, warmup=25_600, updates=0.01, fragment=25,
+        network=ApartConfig(policy=(64, 64), critic=(64, 64)),
+    ),
     "platform-pdqn": PDQNConfig(tau=0.1, **_PLATFORM),
     "platform-mpdqn": MPDQNConfig(tau=0.1, **_PLATFORM),
     "platform-paddpg": PADDPGConfig(**_PLATFORM),
@@ -535,5 +545,5 @@ PRESETS: dict[str, AnyLearner] = {
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5, epsilon=1e-5,
     ),
 }  # fmt: skip
-"""Settings that reach their bar (``python -m engine.bench learning``), Table III of Lamarckian with its numbers, and AI
-Arena's way of counting updates (``python -m engine.bench arena-navigation``)."""
+"""Settings that reach their bar (``python -m engine.bench learning``), Table III of Lamarckian with its numbers, those
+that ``python -m engine.bench arena-navigation`` measures, and those of MADDPG's released code."""

@@ -180,6 +180,11 @@ class SeatSpec(msgspec.Struct, frozen=True):
     rewards: tuple[str, ...] = ("score",)
     signals: tuple[str, ...] = ()
 
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """The observations that are images [channels, height, width], by name."""
+        return tuple(each.name for each in self.observations if len(each.shape) == 3)
+
 
 class GroupSpec(SeatSpec, frozen=True):
     """A seat from which one player steers several entities together (``engine.mdp.groups``). ``members``: each

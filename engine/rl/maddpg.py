@@ -21,7 +21,8 @@ decisions came (the paper: one update of every entity in a hundred decisions, ea
 all have the same); 4. actions are numbers; choices (by Gumbel softmax) are not taken; 5. no other entity's policy is
 approximated and there are no ensembles (sections 4.2 and 4.3); 6. an entity that is out of its battle counts in no
 actor's step, its observations and actions are 0, and critics are told who is there; 7. networks, learning rate,
-discount, minibatch and replay are as MASAC's (the paper: two layers of 64, 0.01, 0.95, 1,024 and a million).
+discount and replay are as MASAC's, and a minibatch is of 256 (the paper: two layers of 64, 0.01, 0.95, a million and
+1,024: the preset ``published-maddpg``).
 """
 
 from __future__ import annotations

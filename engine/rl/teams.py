@@ -82,6 +82,9 @@ class TeamNetwork(Network):
     def __init__(self, seat: SeatSpec, config: NetworkConfig, outputs: int) -> None:
         if config.conv:
             raise ConfigError([("network.conv", "a group's members look at numbers: leave convolutions out")])
+        if seat.pictures:  # each network would be as wide as a picture has pixels, and critics as all of them
+            what = f"{seat.pictures[0]!r} is a picture, and a group's members look at numbers"
+            raise ConfigError([("kind", f"{what}: take a learner that steers one entity at a time, such as ppo")])
         self.config, self.inputs, self.outputs, self.values = config, seat.observations, outputs, 0
         team = Team(seat)
         self.members, self.each = team.members, outputs // sum(team.widths)

@@ -9,7 +9,7 @@ policies as one that never was.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from engine.arrays import Bundle
@@ -43,7 +43,9 @@ def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> I
 
 class _Arena(Learning):
     """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
-    ``seen``: episodes of the round that the course has taken note of; ``ending``: the tournament after the lessons."""
+    ``present``: by name what the course's policies were then (store hashes of their descriptions), empty while no
+    lesson is under way; ``seen``: episodes of the round that the course has taken note of; ``ending``: the tournament
+    after the lessons."""
 
     task: Lesson
     curve: CourseCurve
@@ -53,6 +55,7 @@ class _Arena(Learning):
         self.config, self.course = config, Course(config)
         self.active: dict[str, PolicyTraining] = {}
         self.began, self.late, self.warned = 0, False, False
+        self.present: dict[str, str] = {}
         self.seen: dict[str, int] = {}
         self.ending = CourseTournament(config, store)
 
@@ -98,9 +101,11 @@ class _Arena(Learning):
 
     def _lesson(self) -> Generator[AnyEvent, None, Command]:
         """Hold one lesson. Returns the command that ended it early."""
+        goes_on = bool(self.present)
         lesson = self._begun()
-        if self.tick == self.course.base:
-            yield self.say(Logged, message=announced(self.config, self.course.number))
+        if not goes_on:
+            message = announced(self.config, self.course.number)
+            yield self.say(Logged, message=message, artifacts=self.left.present(self.policies))
         try:
             opened = open_lesson(lesson, self.store, self.tick, self.stopped)
         except Cancelled:
@@ -152,18 +157,22 @@ class _Arena(Learning):
         yield self.say(Progressed, metrics=metrics, artifacts=ending.roles | {"checkpoint": self.saved})
 
     def _begun(self) -> Lesson:
-        """The lesson that is next, with its policies active."""
-        present = {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
+        """The lesson that is next, or that goes on, with its policies active."""
+        goes_on = bool(self.present)
+        self.present = self.present or self._as_they_are()
         past = {name: tuple(policy.snapshots) for name, policy in self.policies.items()}
-        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past, self.course.faced))
+        self.task = lesson = Lesson(self.config, self.course.number, Known(self.present, past, self.course.faced))
         self.active = {name: self.policies[name] for name in lesson.learners}
+        self.began = self.began if goes_on else self._played
         self.curve.active = tuple(self.active)
         for name, policy in self.active.items():
             policy.portion, policy.held = lesson.portion(name), []
         self.over, self.losses, self.seen = False, 0, {}
-        self.began = self._played if self.tick == self.course.base else self.began
         self.kept = self.steps  # a lesson begins, or goes on, from a checkpoint
         return lesson
+
+    def _as_they_are(self) -> dict[str, str]:
+        return {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
 
     @property
     def _played(self) -> int:
@@ -229,8 +238,8 @@ class _Arena(Learning):
         self.throttle.restart()
 
     def _ended(self) -> tuple[list[str], dict[str, str]]:
-        """What the lesson's end does to policies: in sentences, and the policies as they were before, with who came
-        into the pool without having learned: stores keep only what an event names."""
+        """What the lesson's end does to policies: in sentences, and the policies as they were before, with those that
+        came into the pool: stores keep only what an event names."""
         number, lesson = self.course.number, self.course.lesson
         climbed: dict[str, str] = {}
         for name, policy in self.active.items():
@@ -245,9 +254,9 @@ class _Arena(Learning):
         for name in lesson.after.pool:
             present = Rung(number + 1, name, *self.left.stored(self.policies[name]))
             self.policies[name].snapshots.append(present.description)
-            climbed = present.roles | climbed
+            climbed |= present.opponent_roles
         self.course.end(learned, self.tick)
-        self.active, self.began = {}, 0
+        self.active, self.present, self.began = {}, {}, 0
         late = [f"Time is up: {self.course.number} of {self.config.count} lessons were held."] if self.late else []
         return [*happened(chosen, lesson), *late], climbed
 
@@ -268,7 +277,9 @@ class _Arena(Learning):
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        meta = self.curve.state() | {"began": self.began, "late": self.late, "table": self.ending.digest}
+        meta = self.curve.state() | {
+            "began": self.began, "present": self.present, "late": self.late, "table": self.ending.digest,
+        }  # fmt: skip
         parts = {"round": Bundle(meta, {}), "course": self.course.part(), **self.ending.parts()}
         for policy in self.policies.values():
             parts |= policy.parts()
@@ -285,9 +296,21 @@ class _Arena(Learning):
             why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
             raise ConfigError([("resume", why)])
         self.curve.load(meta)
-        self.began = self._played if self.tick == self.course.base else meta["began"]
+        self._go_on(meta)
         self.late, self.saved = meta["late"], digest
         self.over, self.seen, self.kept = False, {}, self.steps
+
+    def _go_on(self, meta: Mapping[str, Any]) -> None:
+        """With the lesson that was under way, if one was: it may have learned before the end of its first round."""
+        present = meta["present"] if "present" in meta else self._as_in_earlier_versions()
+        if present:
+            learning = self.config.pace(self.course.lesson).workers
+            self.active, self.present = {name: self.policies[name] for name in learning}, present
+        self.began = meta["began"] if present else self._played
+
+    def _as_in_earlier_versions(self) -> dict[str, str]:
+        """``present``, of a checkpoint that does not tell it."""
+        return self._as_they_are() if self.tick > self.course.base else {}
 
     def reached(self) -> tuple[int, Counters]:
         return self.tick, self.curve.counters(self.steps)

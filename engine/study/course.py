@@ -38,8 +38,16 @@ class Rung(NamedTuple):
     @property
     def roles(self) -> dict[str, str]:
         """Its artifacts by role."""
-        name = f"{self.policy}@{self.lesson}"
-        return {f"policy/{name}": self.tensors, f"policy_description/{name}": self.description}
+        return {f"policy/{self._name}": self.tensors, f"policy_description/{self._name}": self.description}
+
+    @property
+    def opponent_roles(self) -> dict[str, str]:
+        """Its artifacts by role where it is as it went on from the lesson, to be played against: as a copy, perhaps."""
+        return {f"opponent/{self._name}": self.tensors, f"opponent_description/{self._name}": self.description}
+
+    @property
+    def _name(self) -> str:
+        return f"{self.policy}@{self.lesson}"
 
 
 class Recent:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.catalog import LEARNERS
+from engine.catalog import LEARNERS, built_in
 from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import misfits
-from engine.config.lessons import LessonConfig
+from engine.config.lessons import NOBODY_WINS, LessonConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
@@ -30,8 +30,6 @@ from engine.study.meetings import two_sides
 
 Fault = tuple[str, str]
 TURNS = "in this game entities take turns, and a group needs entities that act at once: leave the inner brackets out"
-
-NOBODY_WINS = "in this game all are on one side, so nobody wins: take score or return"
 
 
 class Checked(NamedTuple):
@@ -71,8 +69,8 @@ class _Checks:
         self.steers: dict[str, int] = {}
         """Entities of the group that a policy that learns steers; 0: entities one by one."""
         self.longest = 0
-        self.together = False
-        """Whether all entities of the game are on one side."""
+        self.without_wins = False
+        """Whether all entities of the game are on one side, and nobody else is."""
         self._seen: set[str] = set()
 
     def match(self, lesson: LessonConfig, match: MatchConfig) -> Iterator[Fault]:
@@ -109,7 +107,9 @@ class _Checks:
             yield _group(seats), error.problems[0].message
             return
         self.longest = max(self.longest, game.spec.max_ticks)
-        self.together |= 1 < len(game.spec.seats) == game.spec.squad
+        known = built_in(self.config.game.name)  # of another game nobody knows whether it plays against its entities
+        one_side = 1 < len(game.spec.seats) == game.spec.squad
+        self.without_wins |= one_side if known is None else known.without_wins
         said: set[str] = set()  # what is wrong with a policy on several entities is wrong once
         for one, seat in zip(seats.who, specs, strict=True):
             wrong = [(place, why) for place, why in self._sits(one, seat) if why not in said]
@@ -171,6 +171,9 @@ class _Checks:
                 able = " or ".join(ACTIONS[kind] for kind in sorted(learner.actions))
                 label, does = LEARNERS[learner.kind].label, ACTIONS[spec.action.kind]
                 yield one.place, f"{name!r} learns by {label}, whose actions are {able}; here they are {does}"
+            elif learner.together and spec.pictures:
+                label = LEARNERS[learner.kind].label
+                yield one.place, f"{name!r} learns by {label}, which looks at numbers; here are pictures"
             elif self.seats.setdefault(name, spec) != spec or self.steers.setdefault(name, steers) != steers:
                 yield one.place, _otherwise(name, steers, self.steers[name])
             self.steers.setdefault(name, steers)
@@ -201,12 +204,7 @@ class _Checks:
 
     def measures(self, lesson: LessonConfig) -> Iterator[Fault]:
         """Whether somebody can win, where that is measured."""
-        if not self.together:
-            return
-        if lesson.until is not None and lesson.until.measure == "win":
-            yield "until.measure", NOBODY_WINS
-        if lesson.after.best is not None and lesson.after.best.measure == "win":
-            yield "after.best.measure", NOBODY_WINS
+        yield from ((place, NOBODY_WINS) for place in lesson.counts_wins if self.without_wins)
 
     def afterwards(self, lesson: LessonConfig) -> Iterator[Fault]:
         """Whether policies can go on from one another's networks."""

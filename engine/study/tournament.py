@@ -29,6 +29,7 @@ from engine.arrays import Bundle, pack
 from engine.columns import Arrays
 from engine.config.tournament import TournamentConfig
 from engine.mdp.vector import Game
+from engine.means import range_of
 from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Pairs, pairs_of
 from engine.metagame.split import ELO
@@ -36,6 +37,7 @@ from engine.metagame.table import read
 from engine.problem import ShouldStop
 from engine.rl.seats import Player
 from engine.rng import battle_seeds, combine64
+from engine.standings import OWN
 from engine.store import Store
 from engine.study.meetings import meet
 
@@ -119,8 +121,20 @@ class Tournament:
         meta, columns = read(n, results, self.seed, _rated(n, results), stopped)
         if meta["missing"]:
             meta["cyclic"] = {"share": None, "low": 0.0, "high": 1.0}
+        columns |= dict(zip(OWN, self._own(), strict=True))
         teams = [{"name": name, "parts": "", "cost": 0.0} for name in self.entrants]
         return {"teams": teams, "battles": self.config.episodes, **meta}, columns
+
+    def _own(self) -> Floats:
+        """Each player's share of wins in its own meetings, and the ends of its range, float64[3, n]; NaN for whoever
+        has met nobody."""
+        found = np.full((3, len(self.entrants)), np.nan)
+        for i in range(len(self.entrants)):
+            parts = [shares if i == a else 1 - shares for (a, b), shares in self.results if i in (a, b)]
+            if parts:
+                own = np.concatenate(parts)
+                found[:, i] = own.mean(), *range_of(own, 0.0, 1.0)
+        return found
 
     def part(self) -> Bundle:
         """As a part of a checkpoint."""

@@ -32,7 +32,7 @@ from engine.simulators import references
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
-from engine.study.course import Course, PupilCurve, Recent
+from engine.study.course import Course, PupilCurve, Recent, beginner
 from engine.study.course_checks import check
 from engine.study.course_words import happened
 from engine.study.lessons import Known, Lesson, Matches, cast_of, sampler, seating
@@ -107,20 +107,41 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert policy(store, end.artifacts, "2").spec.kind == "q"
 
 
-AFTERS = [{"pool": ["b"]}, {"pool": ["b"], "fork": {"b": "a"}}]
+NAMED: dict[str, tuple[Any, ...]] = {
+    "the pool is empty": (lesson(["a", "old"], ["a", "c"], ["b", "a"], frozen=["b"]),),
+    "frozen from the start": (lesson(["a", "b"], ["a", "c"], frozen=["b", "c"]), lesson(["a", "old"])),
+    "into the pool frozen": (
+        lesson(["a", "b"], ["a", "c"], frozen=["b"], after={"pool": ["b"]}), lesson(["a", "old"], ["b", "a"]),
+    ),
+    "into the pool as a copy": (
+        lesson(["a", "b"], ["a", "c"], after={"pool": ["b"], "fork": {"b": "a"}}), lesson(["a", "old"]),
+    ),
+    "a copy of one that did not learn": (
+        lesson(["a", "b"], ["a", "c"], frozen=["c"], after={"pool": ["b"], "fork": {"b": "c"}}), lesson(["a", "old"]),
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("frozen", "after"), [(["b"], AFTERS[0]), (["b"], AFTERS[1]), ([], AFTERS[1])])
-def test_events_name_every_policy_that_a_checkpoint_plays_against(
-    store: FolderStore, frozen: list[str], after: dict[str, Any]
+@pytest.mark.parametrize("case", NAMED)
+def test_events_name_every_policy_that_a_lesson_needs_before_it_needs_it(
+    store: FolderStore, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A site removes what only the checkpoint names; who came into the pool frozen was named by nothing."""
-    lessons = [lesson(["a", "b"], frozen=frozen, after=after), lesson(["a", "old"], ["b", "a"])]
-    found = rounds(list(run(course({"a": PPO, "b": PPO, "old": {"kind": "pool", "of": ["b"]}}, lessons), store)))
-    named = {digest for e in found for role, digest in e.artifacts.items() if role != "checkpoint"}
-    told = unpack(store.get(found[-1].artifacts["checkpoint"])).meta["parts"]["curve/b"]
-    assert len(told["snapshots"]) == 1
-    assert named.issuperset(told["snapshots"])
+    """A site removes what only the checkpoint names."""
+    needed: list[set[str]] = []
+
+    class Noted(Lesson):
+        def __init__(self, config: ArenaConfig, number: int, known: Known) -> None:
+            super().__init__(config, number, known)
+            needed.append({*known.present.values()}.union(*known.past.values()))
+
+    monkeypatch.setattr("engine.study.arena.Lesson", Noted)
+    lessons = [*NAMED[case], *([lesson(["a", "old"])] if len(NAMED[case]) == 1 else [])]
+    roster = {"a": PPO, "b": PPO, "c": PPO, "old": {"kind": "pool", "of": ["b"]}}
+    named: set[str] = set()
+    for event in run(course(roster, lessons), store):
+        assert not rounds([event]) or named.issuperset(needed[-1])
+        named |= {digest for role, digest in getattr(event, "artifacts", {}).items() if role != "checkpoint"}
+    assert len(needed) == 2
 
 
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
@@ -153,6 +174,47 @@ def test_a_course_that_was_paused_anywhere_goes_on_with_the_same_policies(
     after = list(run(config, store, end.artifacts["checkpoint"]))
     assert curve(before) + curve(after) == whole
     assert 0 <= len(curve(before)) < len(whole)
+
+
+def test_a_course_that_does_not_wait_and_is_paused_in_its_first_round_goes_on_with_what_it_learned(
+    store: FolderStore,
+) -> None:
+    config = course({1: PPO}, [lesson([1, 1], steps=2000)], sampling="asynchronous", checkpoint_every=2000)
+    *_, end = run(config, store, control=control("pause", 6))
+    assert isinstance(end, Paused)
+    assert (end.tick, end.counters.steps > 0) == (0, True)
+    found = list(run(config, store, end.artifacts["checkpoint"]))
+    assert found[0].counters.steps == end.counters.steps
+    assert "Lesson 1 of 1" not in said(found), "it goes on"
+    last = rounds(found)[-1]
+    assert last.counters.steps == last.metrics["1/learned"] <= 2000
+
+
+def test_while_a_pool_is_empty_its_seat_is_who_they_were_when_the_lesson_began_also_after_a_pause(
+    store: FolderStore,
+) -> None:
+    config = course({1: PPO, "old": {"kind": "pool", "of": [1]}}, [lesson([1, "old"], steps=384)])
+    whole = list(run(config, store))
+    before: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if rounds(before) else ""):
+        before.append(event)
+    assert isinstance(before[-1], Paused)
+    after = list(run(config, store, before[-1].artifacts["checkpoint"]))
+    assert curve(before) + curve(after) == curve(whole)
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_checkpoint_that_does_not_say_who_played_when_its_lesson_began_goes_on(
+    league: tuple[FolderStore, list[AnyEvent]], store: FolderStore, after: int
+) -> None:
+    config = course(LEAGUE, TWO_LESSONS)
+    found: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if len(rounds(found)) >= after else ""):
+        found.append(event)
+    tick, parts = checkpoint.read(config, found[-1].artifacts["checkpoint"], store)  # type: ignore[union-attr]
+    assert bool(parts["round"].meta.pop("present")) == (after == 1), "the second lesson is not under way yet"
+    rest = list(run(config, store, checkpoint.write(config, tick, parts, store)))
+    assert curve(found) + curve(rest) == curve(league[1])
 
 
 @pytest.mark.parametrize("command", ["pause", "stop"])
@@ -442,6 +504,20 @@ def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypa
         assert f"{name}/return" in end.summary
 
 
+def test_two_commanders_learn_from_one_another_and_meet_in_a_tournament(store: FolderStore) -> None:
+    tournament = {"kind": "round-robin", "episodes": 2}
+    config = course({"red": PPO, "blue": PPO}, [lesson(["red", "blue"], steps=512)], game="commanders-two-seats",
+                    tournament=tournament)  # fmt: skip
+    first = {name: beginner(config, name, seat).policy() for name, seat in check(config, store).seats.items()}
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    for name, was in first.items():
+        last = policy(store, end.artifacts, name)
+        assert last.version > 0
+        assert (last.weights != was.weights).any()
+    assert unpack(store.get(end.artifacts["table"])).meta["missing"] == 0
+
+
 @pytest.mark.parametrize(
     ("roster", "matches", "game", "place", "why"),
     [
@@ -450,6 +526,10 @@ def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypa
         ({1: PPO}, [[1] * 9], TANKS, "who", "names 9 entities, and tanks"),
         ({1: SAC, 3: "random"}, [[3, 1]], PONG, "who.1", "'1' learns by SAC, whose actions are numbers; here they are"),
         ({1: DQN, 3: "random"}, [[1] * 5 + [3] * 5], TANKS, "who.0", "by DQN, whose actions are a single choice"),
+        (
+            {1: {"learner": {**SAC["learner"], "kind": "masac"}}, 3: "random"}, [[[1] * 5, *[3] * 5]],
+            {**TANKS, "name": "image-tanks-two-teams"}, "who.0", "by MASAC, which looks at numbers; here are pictures",
+        ),
         ({1: PPO}, [[[1, 1]]], {"name": "connect-four"}, "who.0", "take turns"),
         ({1: PPO}, [[[1, 1]]], PONG, "who.0", "a group steers with numbers"),
         ({1: PPO, 2: "tanks-static"}, [[1, 2]], PONG, "who", "player: "),
@@ -604,6 +684,11 @@ def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: 
     paused = list(run(config, store, pairs[2].artifacts["checkpoint"]))[-1]
     assert isinstance(paused, Finished)
     assert paused.artifacts["table"] == end.artifacts["table"], "from its third pair on it ends the same"
+    head, *places = console.found(config, end.artifacts, store)[:5]
+    assert head.startswith("Tournament, the strongest first, with ranges of 95 %: wins of the battles against")
+    assert len(places) == 4
+    assert all(re.match(r"[1-4]\. \S+: \d+ % \(\d+ to \d+ %\); .*Elo points", place) for place in places), places
+    assert console.found(config, {}, store) == [], "a course without a tournament says nothing"
 
 
 def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_theirs() -> None:
@@ -619,6 +704,16 @@ def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_the
     assert told["standing"].argmax() == 2
     whole.results = [(pair, np.round(shares)) for pair, shares in whole.results if pair != (0, 1)]
     assert np.isnan(whole.table()[1]["rating"]).all(), "nobody took a share and gave one back"
+
+
+def test_where_not_all_met_each_player_has_a_range_of_its_own_battles() -> None:
+    whole = Tournament(TournamentConfig(kind="swiss", episodes=100), 1, ["a", "b", "c", "d", "e"])
+    whole.results = [((0, 1), np.tile([0.5, 1.0], 25)), ((2, 3), np.tile([0.0, 1.0], 25)), ((0, 2), np.ones(50))]
+    columns = whole.table()[1]
+    assert columns["own"].tolist() == pytest.approx([0.875, 0.25, 0.25, 0.5, np.nan], nan_ok=True)
+    assert (columns["own_low"] < columns["own"])[:4].all()
+    assert (columns["own"] < columns["own_high"])[:4].all()
+    assert np.isnan(columns["own_low"][4]), "it met nobody"
 
 
 def test_a_tournament_that_is_stopped_tells_of_all_pairs_that_met(
@@ -666,6 +761,12 @@ def test_nobody_wins_where_all_are_on_one_side(store: FolderStore) -> None:
         check(config, store)
     places = [problem.place for problem in refused.value.problems]
     assert places == ["lessons.0.until.measure", "lessons.0.after.best.measure"]
+
+
+def test_a_team_that_the_game_plays_against_can_win(store: FolderStore) -> None:
+    game = {"name": "tanks", "settings": {"max_ticks": 20}}
+    until = {"policy": "a", "reaches": 0.5}
+    assert check(course({"a": PPO}, [lesson(["a"] * 5, until=until)], game=game), store).longest == 20
 
 
 def test_when_time_is_up_a_course_says_how_many_lessons_were_held(store: FolderStore) -> None:

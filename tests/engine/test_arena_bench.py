@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.bench import arena_evolution, arena_penalty, arena_tanks, kept
+from engine.bench import arena_evolution, arena_learning, arena_mixed, arena_penalty, arena_tanks, kept
 from engine.bench.arena_penalty import Judged
+from engine.config.rl import PRESETS, MADDPGConfig
 from engine.config.study import study_hash
 
 
@@ -103,3 +104,47 @@ def test_three_policies_are_told_beside_one_with_every_seed(monkeypatch: pytest.
     assert "seed 1: 0.900 (0.400 to 0.950; 1.00 h) and 0.500" in told["detail"]
     monkeypatch.setattr(arena_evolution, "_score", lambda config: pytest.fail("it was trained again"))
     assert list(arena_evolution.run("pong", True)) == [told]
+
+
+def test_whether_all_beat_their_start_is_for_the_worst_of_them_and_of_the_seeds_to_say_with_its_range(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shares = {1: 0.9, 2: 0.62, 3: 0.8}
+
+    def better(config: Any, episodes: int) -> dict[str, Any]:
+        won = round(episodes * shares[config.seed])
+        return {"ppo": np.array([1.0] * won + [0.0] * (episodes - won)), "dqn": np.ones(episodes)}
+
+    monkeypatch.setattr(arena_mixed, "better", better)
+    (told,) = arena_mixed.run("better", False)
+    assert (told["value"], told["meets"]) == (pytest.approx(0.62), False), "its range goes below 0.6"
+    shares[2] = 0.7
+    (told,) = arena_mixed.run("better", False)
+    assert (told["value"], told["meets"]) == (pytest.approx(0.7), True)
+    assert "2: ppo 0.700 (" in told["detail"]
+
+
+@pytest.mark.parametrize("bench", [arena_learning, arena_penalty, arena_evolution])
+def test_a_kept_figure_is_measured_again_whatever_changes_of_how_policies_play_and_learn(bench: Any) -> None:
+    assert {"config", "mdp", "rl", f"bench/{bench.__name__.rpartition('.')[2]}.py"} <= {*bench.SOURCES}
+    assert any(source.startswith("games/") for source in bench.SOURCES)
+
+
+def test_all_methods_in_navigation_have_the_settings_of_the_presets_by_decisions_of_a_group() -> None:
+    for method in ("masac", "maddpg"):
+        assert arena_learning.settings(method) == PRESETS[f"navigation-{method}"]
+    group: Any = PRESETS["navigation-masac"]
+    counted = {"updates", "warmup", "capacity"}
+    for method, seats in (("joint", 1), ("shared", 3)):
+        one: Any = arena_learning.settings(method)
+        alike = set(type(one).model_fields) - counted - {"kind"}
+        assert {name: getattr(one, name) for name in alike} == {name: getattr(group, name) for name in alike}
+        assert one.updates == pytest.approx(group.updates / seats)
+        assert (one.warmup, one.capacity) == (group.warmup * seats, group.capacity * seats)
+
+
+def test_the_settings_that_maddpg_was_published_with_are_a_preset() -> None:
+    found: Any = PRESETS["published-maddpg"]
+    assert (found.rate, found.discount, found.minibatch, found.capacity) == (0.01, 0.95, 1024, 1_000_000)
+    assert (found.network.policy, found.network.critic, found.updates, found.tau) == ((64, 64), (64, 64), 0.01, 0.01)
+    assert MADDPGConfig().minibatch == 256, "as the seventh departure of engine.rl.maddpg says"

@@ -8,6 +8,7 @@ import pytest
 
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
+from engine.config.courses import PRESETS, Arena
 from engine.config.lesson_pace import whole
 from engine.config.matches import MatchConfig, Seated
 from engine.config.study import study_hash
@@ -187,3 +188,17 @@ def test_a_learner_that_would_not_begin_in_the_whole_course_is_refused() -> None
     ((place, why),) = arena_plan.misfits(late)
     assert place == "roster.1.learner.warmup"
     assert "there are 99,840 in all" in why
+
+
+def test_a_league_has_an_exploiter_of_the_main_agent_and_one_of_everybody_s_earlier_selves() -> None:
+    made = PRESETS["league"].made(Arena(2, 1, {"kind": "ppo"}, "random", 1_000_000))
+    config = load({"kind": "arena", "game": "pong-two-seats", **made})
+    assert isinstance(config, ArenaConfig)
+    (lesson,) = config.lessons
+    against: dict[str, set[str]] = {name: set() for name in config.learners}
+    for match in lesson.matches:
+        against[match.policies[0]].add(match.policies[1])
+    assert against == {"main": {"past", "exploiter"}, "exploiter": {"main"}, "league-exploiter": {"past"}}
+    past: Any = config.roster["past"]
+    assert set(past.of) == set(lesson.after.pool) == set(config.learners)
+    assert past.choice == "hardest"

@@ -15,12 +15,11 @@ class TestOrchard(VectorContract):
         return Orchard()
 
 
-def test_learners_of_four_kinds_learn_in_the_same_battles_and_those_with_a_replay_soon_beat_their_start() -> None:
+def test_learners_of_four_kinds_learn_in_the_same_battles_and_each_soon_beats_its_start() -> None:
     (lesson,) = course(1).lessons
     found = better(course(1, lessons=[{**lesson.model_dump(mode="json"), "steps": 40_000}]), 200)
     assert set(found) == {"ppo", "dqn", "sac", "team"}
     for shares in found.values():
         assert shares.shape == (200,)
         assert set(shares.tolist()) <= {0.0, 0.5, 1.0}
-    assert min(found[name].mean() for name in ("dqn", "sac", "team")) >= LEAST
-    assert found["ppo"].mean() != 0.5, "it learns, but while the others learn faster, there is less for it to win"
+        assert shares.mean() >= LEAST

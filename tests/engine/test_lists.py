@@ -24,10 +24,13 @@ from engine.mdp.our_spaces import action_space, observation_space, row
 from engine.mdp.pettingzoo import parallel_mdp
 from engine.mdp.spaces import actions, observation_leaves
 from engine.mdp.vector import VectorMDP
+from engine.rl.policy import Policy
 from engine.simulators.entry_points import build
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
+from engine.study.course import beginner
+from engine.study.course_checks import check
 from tests.contracts.mdp import Walk
 from tests.engine.sample_games import ORCHARD, fallers, orchard
 
@@ -227,9 +230,15 @@ def test_a_course_is_held_for_entities_of_every_kind(tmp_path: Path, monkeypatch
         "lessons": [{"matches": [list(NAMES)], "steps": 1000}], "pool": {"kind": "local"},
     })  # fmt: skip
     assert isinstance(config, ArenaConfig)
-    end = list(run(config, FolderStore(tmp_path)))[-1]
+    store = FolderStore(tmp_path)
+    first = {name: beginner(config, name, seat).policy() for name, seat in check(config, store).seats.items()}
+    end = list(run(config, store))[-1]
     assert isinstance(end, Finished), end
-    assert all(f"{name}/return" in end.summary for name in NAMES)
+    for name in NAMES:
+        assert f"{name}/return" in end.summary
+        last = Policy.stored(store, end.artifacts[f"policy_description/{name}"])
+        assert last.version > 0, name
+        assert (last.weights != first[name].weights).any(), name
 
 
 def test_simple_spread_of_pettingzoo_is_played_as_it_is() -> None:

@@ -38,7 +38,8 @@ class TestMASAC(LearnerContract):
     action: ClassVar[ActionSpec] = LINE
 
     def game(self, *, masked: bool = False, image: bool = False) -> Any:
-        return group(image=image)
+        """Its members have several inputs, none of which is a picture."""
+        return group()
 
     def config(self, **changes: Any) -> AnyLearner:
         return MASACConfig(**(LEARN | {"alpha": 0.05} | changes))
@@ -46,7 +47,7 @@ class TestMASAC(LearnerContract):
 
 class TestMADDPG(TestMASAC):
     def game(self, *, masked: bool = False, image: bool = False) -> Any:
-        return group(apart=True, image=image)
+        return group(apart=True)
 
     def config(self, **changes: Any) -> AnyLearner:
         return MADDPGConfig(**(LEARN | {"explore": 0.2, "tau": 0.05} | changes))
@@ -345,6 +346,9 @@ def test_pictures_are_refused_at_their_place(kind: str) -> None:
     config: AnyLearner = MASACConfig(network=network) if kind == "masac" else MADDPGConfig(network=network)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"network\.conv: a group's members look at numbers"):
         learner(config, group(image=True, apart=kind == "maddpg"))  # type: ignore[arg-type]
+    plain: AnyLearner = MASACConfig() if kind == "masac" else MADDPGConfig()
+    with pytest.raises(ConfigError, match=r"kind: '.*' is a picture, and a group's members look at numbers"):
+        learner(plain, group(image=True, apart=kind == "maddpg"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["masac", "maddpg"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -20,6 +21,7 @@ from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
 from engine.config.tournament import TournamentConfig
 from engine.events import Progressed
+from engine.standings import standings
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -31,6 +33,7 @@ from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep
 from webapp.agents.left import left_by
 from webapp.agents.models import Agent
+from webapp.api import tokens
 from webapp.arena import reading, typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
@@ -39,7 +42,7 @@ from webapp.arena.lesson_fields import HELD, set_in
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, RosterPlayer, latest
 from webapp.arena.selves import Selves
-from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
+from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, unrated
 from webapp.arena.watching import past_recording, recording
 from webapp.lib.storage import store
 from webapp.lib.words import NBSP, about
@@ -59,6 +62,15 @@ MINE = {
     "who1": "main vs luck, rival vs luck", "steps1": "300000", "until1": "70", "who2": "main vs old, main vs rival",
     "steps2": "400000", "copies": "3", "battles": "4", "seed": "7", "learner": "ppo",
 }  # fmt: skip
+
+COVERING = {
+    "game": "navigation", "name1": "main", "plays1": "learn:ppo", "name2": "rival", "plays2": "learn:ppo",
+    "who1": "[[main, main, rival]]", "until1": "0.9", "plays3": "", "name3": "", "plays4": "", "name4": "",
+    "who2": "", "steps2": "",
+}  # fmt: skip
+"""What is typed instead for a game that nobody wins."""
+COVERED: dict[str, Any] = {"game": "navigation", "roster": {"1": "ppo", "2": "ppo"}}
+TOGETHER: dict[str, Any] = {"matches": [[1, 1, 2]], "steps": 100_000}
 
 NEVER = {"policy": "main", "reaches": 1, "of": 100_000}
 """A condition of more episodes than are played."""
@@ -110,6 +122,14 @@ class TestCourse(AskedKindContract):
             "Only main learns",
         ),
         ({"plays2": "learn:sac", "who2": "main vs old"}, "plays2", "SAC"),
+        (
+            {"game": "image-tanks-two-teams", "plays1": "learn:masac", "plays2": "learn:ppo"},
+            "plays1",
+            "looks at numbers, and this game shows",
+        ),
+        ({"game": "image-tanks-two-teams", "plan": "ladder", "learner": "maddpg"}, "learner", "looks at numbers"),
+        ({**COVERING, "meetings": "swiss"}, "meetings", "this game has no two sides"),
+        ({**COVERING, "until1": "70 %"}, "until1", "is not a number"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
         ({"name1": "Main!"}, "name1", "letters from a to z"),
@@ -134,6 +154,17 @@ class TestCourse(AskedKindContract):
             "config.lessons.0.matches.0.settings.wind",
         ),
         ({"roster": {"1": "sac", "2": "random"}}, "config.lessons.0.matches.0.who.0"),
+        ({**COVERED, "lessons": [{**TOGETHER, "until": {"policy": "1"}}]}, "config.lessons.0.until.measure"),
+        (
+            {**COVERED, "lessons": [{**TOGETHER, "after": {"best": {"among": ["1", "2"], "measure": "win"}}}]},
+            "config.lessons.0.after.best.measure",
+        ),
+        ({**COVERED, "lessons": [TOGETHER], "tournament": {}}, "config.tournament"),
+        (
+            {"game": "image-tanks-two-teams", "roster": {"1": "masac", "2": "random"},
+             "lessons": [{"matches": [[[1] * 5, [2] * 5]], "steps": 100_000}]},
+            "config.lessons.0.matches.0.who.0",
+        ),
     )  # fmt: skip
     games = ("pong-two-seats", "tanks-two-teams", "navigation", "connect-four")
     not_games = ("pong", "maze", "gymnasium")
@@ -268,7 +299,7 @@ def test_what_first_rounds_refuse_is_said_at_its_field_and_nothing_starts(team: 
     assert answer.status_code == 422
     errors = answer.context["form"].errors
     assert errors["settings1"] == ["max_ticks: Must be 1 or more."]
-    assert errors["who1"] == ["Does not fit."]
+    assert errors["who1"] == ["Match 1: Does not fit."]
     assert not Job.objects.filter(kind="arena").exists()
     lost = {"places": "", "message": "The game went away."}
     append(played, {}, [Entry("failed", lost, 1)], message="The game went away.")
@@ -354,6 +385,37 @@ def _with(config: dict[str, Any], steps: dict[str, float]) -> dict[str, Any]:
 def test_what_is_wrong_with_a_lesson_says_with_which(team: Studio, designer: Client) -> None:
     answer = designer.post(form(team, "arena"), {**MINE, "who2": "main vs nobody, main vs rival"})
     assert ">Who plays whom in lesson 2</a>" in answer.content.decode()
+
+
+FOUR = [["main"] * 5 + ["luck"] * 5, ["main"] * 5 + ["luck"] * 6, ["rival"] * 5 + ["luck"] * 5, [["main"] * 5] * 2]
+TANKS_TYPED = {**MINE, "game": "tanks-two-teams", "plays2": "learn:ppo", "settings2": ""}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"who1": json.dumps(FOUR)}, ["Match 2, entry 11: This list names 11 entities, and Tanks, two teams has 10."]),
+        ({"who1": json.dumps(FOUR[:2])}, ["Match 2, entry 11: This list names 11 entities"]),
+        ({"who1": json.dumps(FOUR[1:2])}, ["Entry 11: This list names 11 entities, and Tanks, two teams has 10."]),
+        (
+            {"who1": "main vs luck, main vs nobody, rival vs luck, rival vs main"},
+            ["Match 2: There is no player 'nobody'; there are main, rival, old, luck."],
+        ),
+        (
+            {"who1": "main vs luck, rival vs luck (wind 3), rival vs main (wind 4), main vs main"},
+            ["Match 2, wind: There is no such setting", "Match 3, wind: There is no such setting"],
+        ),
+        ({"who1": "main vs luck (wind 3)"}, ["wind: There is no such setting"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_match_says_in_which_and_at_which_entry(
+    team: Studio, designer: Client, changed: dict[str, str], said: list[str]
+) -> None:
+    answer = designer.post(form(team, "arena"), {**TANKS_TYPED, "plays3": "past", **changed})
+    errors = answer.context["form"].errors["who1"]
+    assert len(errors) == len(said), errors
+    for told, began in zip(sorted(errors), sorted(said), strict=True):
+        assert told.startswith(began), told
 
 
 def test_steps_of_ppo_are_refused_at_their_fields(team: Studio, designer: Client) -> None:
@@ -463,6 +525,18 @@ def test_who_sees_pictures_looks_through_convolutions_and_meets_nobody_who_sees_
     assert not ArenaForm.left_out(second)
 
 
+def test_where_nobody_wins_a_lesson_may_end_by_score_and_says_so(team: Studio, designer: Client) -> None:
+    shown = designer.post(form(team, "arena"), {**MINE, **COVERING, "action": "draw"}).content.decode()
+    assert "Lesson 1 ends once the first who learns scores" in shown
+    assert "until the first who learns scores 0.9" in shown
+    designer.post(form(team, "arena"), {**MINE, **COVERING})
+    job = Job.objects.get(kind="arena")
+    until = job.config["lessons"][0]["until"]
+    assert (until["policy"], until["measure"], until["reaches"]) == ("main", "score", 0.9)
+    assert ArenaForm.typed_of(job)["until1"] == 0.9
+    assert not ArenaForm.left_out(job)
+
+
 @pytest.mark.parametrize("more", [
     {"fragment": 16}, {"game": {"name": "tanks-two-teams", "settings": {"penalty": 0.2}}},
     {"lessons": [EVERYTHING["lessons"][0]] * (HELD - 1) + EVERYTHING["lessons"][1:], "tournament": None},
@@ -499,7 +573,7 @@ def test_who_lost_to_the_best_does_not_come_first_of_a_swiss_tournament() -> Non
         whole.results.append((pair, np.tile([share, min(1.0, 2 * share)] if share != 0.5 else [0.0, 1.0], 25)))
     table = Bundle(*whole.table())
     assert [each.name for each in standings(table)][2:] == ["X", "Y"]
-    assert strongest(table)[0] in "AB"
+    assert standings(table)[0].name in "AB"
 
 
 def test_an_agent_kept_after_a_lesson_tells_what_it_had_learned_from_and_the_others(
@@ -700,6 +774,22 @@ def test_a_match_of_a_lesson_that_is_over_is_watched_with_its_players_as_they_we
         assert designer.post(address, {"lesson": number, "match": place}).status_code == status
 
 
+def test_every_match_of_a_lesson_with_many_can_be_watched(team: Studio, designer: Client) -> None:
+    matches = [{"who": ["main", "luck"], "settings": {"points": 1 + i}} for i in range(14)]
+    many = lesson(*matches, times=2, after={"pool": ["main"]}, steps=4000)
+    config = course({"main": PPO, "luck": "random"}, [many])
+    job = actions.submit(team.project, team.designer, config, title="Many")
+    metrics = {"lesson": 1.0, "lesson_over": 1.0}
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, tick=3, metrics=metrics)
+    content = designer.get(page(job)).content.decode()
+    timeline, _, now = content.partition('id="who-title"')
+    assert re.findall(r'name="match" value="(\d+)"', timeline) == [str(i) for i in range(14)]
+    assert "and 8 more" in timeline.partition("<details")[2]
+    assert re.findall(r"/matches/(\d+)/watch/", now) == [str(i) for i in range(14)]
+    assert "and 2 more matches" in now
+    assert signed_in(team.producer).get(page(job)).content.decode().count(">Watch<") == 0
+
+
 def test_lessons_that_are_held_several_times_are_watched_one_by_one_while_others_go_on(
     team: Studio, designer: Client
 ) -> None:
@@ -839,6 +929,9 @@ def test_while_pairs_meet_no_lesson_is_under_way_and_nothing_is_said_of_pairs_th
     content = designer.get(page(job)).content.decode()
     assert "Seen if everybody picks well" not in content
     assert "Not all pairs met" in content
+    wins = content.partition("Wins in its own battles")[2].partition("</table>")[0]
+    ranges = re.findall(rf"[\d.]+ to [\d.]+{NBSP}%", wins)
+    assert len(ranges) == len(table.meta["teams"]), "shares of wins have ranges here, too"
     metrics = {**job.metrics, "lesson": 2.0, "pairs": 3.0, "pairs_in_all": 10.0}
     Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, metrics=metrics)
     content = designer.get(page(job)).content.decode()
@@ -906,13 +999,59 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
         columns = {f"{name}{end}": np.array(told) for name, told in own.items() for end in ("", "_low", "_high")}
         return Bundle({"teams": [{"name": name} for name in names], "missing": 0}, columns)
 
-    known, none = standings(table((0.4, -3.0), (0.6, 3.0))), standings(table((0.2, np.nan), (0.8, np.nan)))
-    assert [(each.name, each.rating, each.range) for each in known] == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
+    known, none = (
+        in_figures(standings(table(*rows))) for rows in (((0.4, -3.0), (0.6, 3.0)), ((0.2, np.nan), (0.8, np.nan)))
+    )
+    told = [(each.name, each.rating, each.points_range) for each in known]
+    assert told == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
     assert unrated(known, True) == ""
     assert unrated(none, True).startswith("Nobody has Elo points")
     assert unrated(none, False).endswith("The order of the rows counts all results together.")
-    assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
-    assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan))), True).startswith("p2 has no Elo points")
+    last = in_figures(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan))))
+    assert unrated(last, True).startswith("p2 has no Elo points")
+
+
+def test_who_came_first_is_said_with_its_range_and_whether_that_is_sure() -> None:
+    def won(shares: dict[tuple[int, int], float], kind: Any = "round-robin") -> Bundle:
+        whole = Tournament(TournamentConfig(kind=kind, episodes=200), 1, ["a", "b", "c", "d"])
+        whole.results = [(pair, np.tile([share - 0.1, share + 0.1], 50)) for pair, share in shares.items()]
+        return Bundle(*whole.table())
+
+    every = {(0, 1): 0.9, (0, 2): 0.9, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.5, (2, 3): 0.5}
+    assert first_in_words(won(every)) == f"a came first of 4 in the tournament: won 90{NBSP}% (88 to 92{NBSP}%)"
+    unsure = first_in_words(won({**dict.fromkeys(every, 0.5), (0, 3): 0.55}))
+    assert unsure.endswith(", and is not surely the strongest")
+    some = won({(0, 1): 0.8, (2, 3): 0.8, (0, 2): 0.6, (1, 3): 0.5}, "swiss")
+    assert re.fullmatch(r"a came first of 4 in the tournament: \d+ Elo points \(\d+ to \d+\).*", first_in_words(some))
+    assert in_figures(standings(some))[0].won == f"70{NBSP}% (67 to 73{NBSP}%)", "also of the battles that it played"
+
+
+def test_a_program_gets_who_stands_where_with_ranges_beside_the_pairs(team: Studio, designer: Client) -> None:
+    job = held(team)
+    lines = designer.get(
+        reverse("studies:results", args=[team.project.slug, job.pk]) + "?of=standings"
+    ).content.decode()
+    head, *rows = lines.splitlines()
+    assert head == "place,name,share,low,high,rating,rating_low,rating_high,picked,picked_low,picked_high"
+    assert [row.split(",")[0] for row in rows] == [str(1 + i) for i in range(len(rows))]
+    assert {row.split(",")[1] for row in rows} >= {"main", "rival", "luck", "main@1"}
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    answer = client.get(f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}/results?of=standings").json()
+    assert answer["count"] == len(rows)
+    assert answer["rows"][0]["low"] <= answer["rows"][0]["share"] <= answer["rows"][0]["high"]
+
+
+def test_who_is_there_is_told_with_the_range_of_the_last_round() -> None:
+    player = RosterPlayer("main", "Learns", True)
+    told: dict[str, Any] = {"tick": [1, 2], "main/win": [0.5, 0.63], "main/win_low": [None, 0.4],
+                            "main/win_high": [None, 0.8]}  # fmt: skip
+    assert latest(told, player) == f"wins 63{NBSP}% (40 to 80{NBSP}%)"
+    assert latest({"tick": [1], "main/return": [1.5], "main/return_low": [1.0], "main/return_high": [2.0]}, player) == (
+        "return 1.50 (1.00 to 2.00)"
+    )
+    assert latest({"tick": [1], "main/win": [0.5], "main/win_low": [None], "main/win_high": [None]}, player) == (
+        f"wins 50{NBSP}%"
+    )
 
 
 def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_are_named(

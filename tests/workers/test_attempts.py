@@ -22,6 +22,7 @@ from webapp.lib.storage import store
 from webapp.studies import actions, lineup_parts, progress, wire
 from webapp.studies.models import Job, JobEvent, Status
 from workers import claims, process, reconcile, runner
+from workers.collect import references
 from workers.relay import Relay, for_people
 
 
@@ -234,6 +235,22 @@ def test_a_flood_of_messages_is_bounded_and_no_round_is_lost(make_job: MakeJob) 
     assert len(said) < 1000
     left_out = sum(int(text.split()[0].replace(",", "")) for text in said if text.endswith("were left out."))
     assert left_out + sum(text.startswith("message") for text in said) == 20_000
+
+
+def test_a_message_that_names_what_the_study_needs_is_kept_in_any_flood_and_so_is_what_it_names(
+    make_job: MakeJob,
+) -> None:
+    claimed = claims.take(make_job().pk, "a worker")
+    assert claimed is not None
+    needed = store().put(b"who is played against")
+    words = [events.Logged(message=f"message {i}") for i in range(200)]
+    named = events.Logged(message="The next lesson begins.", artifacts={"policy_description/old": needed})
+    Relay(claimed).take([events.encode(event) for event in (*words, named)])
+    job = Job.objects.get(pk=claimed.job.pk)
+    assert job.events.filter(body__message__startswith="message").count() < 200
+    assert job.events.get(body__message="The next lesson begins.").body["artifacts"] == named.artifacts
+    assert needed in set(references())
+    assert job.artifacts == {}, "nothing is left yet"
 
 
 def test_a_long_round_moves_the_jobs_counters_and_adds_no_line_to_its_history(make_job: MakeJob) -> None:

@@ -16,8 +16,8 @@ from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena, battles_together
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import entities, field_at, lesson_fields, mending, pace, player_fields, player_menus, timeline
-from webapp.arena.field_at import OWN
+from webapp.arena import entities, lesson_fields, mending, pace, player_fields, player_menus, timeline
+from webapp.arena.field_at import OWN, TypedMatches, field_at
 from webapp.arena.known_courses import as_held, learner_for, own_typed, preset_of, script_for
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
@@ -88,7 +88,8 @@ class ArenaForm(StudyForm):
         own, sent = player_fields, self.data if self.is_bound else self.initial
         self.present = own.rows_filled(sent) if self.is_bound else own.rows_sent(sent)
         self.fields.update({
-            **own.fields(self.project, self.present), **lesson_fields.fields(self.rows), **own.step_fields(),
+            **own.fields(self.project, self.present), **lesson_fields.fields(self.rows, self.offered),
+            **own.step_fields(),
         })  # fmt: skip
         if (game := self.offered) is not None:
             for i in range(1, self.present + 1):
@@ -216,7 +217,7 @@ class ArenaForm(StudyForm):
         kind, _, rungs = found["meetings"].partition("+")
         return {
             "roster": dict(player_fields.roster(found, self.project, partial(self._learner, offer=offer))),
-            "lessons": [lesson_fields.lesson(i, entries, found, learning) for i, entries in self.lists.items()],
+            "lessons": [lesson_fields.lesson(i, entries, found, learning, offer) for i, entries in self.lists.items()],
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
 
@@ -241,11 +242,16 @@ class ArenaForm(StudyForm):
 
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
-        field, words = field_at.field_at(place, why, self.cleaned_data, [*getattr(self, "lists", ())])
-        if field:
-            self.add_error(field, words)
-        else:
+        lists: dict[int, Any] = getattr(self, "lists", {})
+        matches = {
+            i: TypedMatches(len(entries.get("who", ())), str(self[f"who{i}"].value()).lstrip().startswith("["))
+            for i, entries in lists.items()
+        }
+        field, words = field_at(place, why, self.cleaned_data, matches)
+        if not field:
             super().point_at(place, words)
+        elif words not in self.errors.get(field, ()):  # who has all of a side is typed once
+            self.add_error(field, words)
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:

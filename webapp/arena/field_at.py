@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from webapp.arena import lesson_fields, player_fields
 from webapp.balance.forms import sentence
@@ -15,9 +15,16 @@ _POLICY = {"policy": "player", "policies": "players"}
 """What the engine calls players."""
 
 
-def field_at(place: str, why: str, found: Mapping[str, Any], lessons: Sequence[int]) -> tuple[str, str]:
-    """(field, sentence) of a place of the study; no field where it is named as the place is. ``lessons``: the rows that
-    say who plays."""
+class TypedMatches(NamedTuple):
+    """How many matches of a lesson are typed, and whether with a player for each entity."""
+
+    many: int
+    by_entity: bool
+
+
+def field_at(place: str, why: str, found: Mapping[str, Any], lessons: Mapping[int, TypedMatches]) -> tuple[str, str]:
+    """(field, sentence) of a place of the study; no field where it is named as the place is. ``lessons``: by the number
+    of the row that says who plays."""
     parts, own = place.split("."), found.get("plan") == OWN
     why = sentence(re.sub(r"\bpolic(?:y|ies)\b", lambda word: _POLICY[word.group()], why))
     if "learner" in parts[:-1] and parts[-1] in player_fields.STEPS:
@@ -29,9 +36,21 @@ def field_at(place: str, why: str, found: Mapping[str, Any], lessons: Sequence[i
     if parts[0] == "roster":
         return _of_player(parts[1:], found), why
     if parts[0] == "lessons" and len(parts) > 1:
-        setting = f"{parts[-1]}: " if parts[-2] == "settings" else ""  # several of them share a field
-        return _of_lesson(lessons[int(parts[1])], ".".join(parts[2:])), f"{setting}{why}"
+        i = [*lessons][int(parts[1])]
+        where = ", ".join(_within(parts[2:], lessons[i]))
+        return _of_lesson(i, ".".join(parts[2:])), f"{where}: {why}" if where else why
     return "", why
+
+
+def _within(parts: Sequence[str], matches: TypedMatches) -> Iterator[str]:
+    """Where in a field that several things of a lesson share something is wrong: in which match, at which entry, or
+    with which setting."""
+    if parts[0] == "matches" and matches.many > 1:
+        yield f"Match {int(parts[1]) + 1}"
+    if parts[-2:-1] == ["who"] and matches.by_entity:
+        yield f"{'entry' if matches.many > 1 else 'Entry'} {int(parts[-1]) + 1}"
+    if parts[-2:-1] == ["settings"]:
+        yield parts[-1]
 
 
 def _of_player(parts: Sequence[str], found: Mapping[str, Any]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from engine.catalog import built_in
 from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import misfits
 from engine.config.evaluate import SavedConfig, ScriptConfig
-from engine.config.lessons import LessonConfig
+from engine.config.lessons import NOBODY_WINS, LessonConfig
 from engine.config.matches import MatchConfig
 from engine.config.roster import KeptMemberConfig, OwnMemberConfig, ScriptMemberConfig
 from webapp.projects.models import Project
@@ -40,6 +41,7 @@ class ArenaIntake(GameIntake):
             yield from _roster(study, project)
             yield from beginnings.unfit(study, project)
             yield from _matches(study, project)
+            yield from _measures(study, project)
 
 
 def _roster(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
@@ -83,6 +85,17 @@ def _matches(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
                 yield from ((f"{place}.{at}", why) for at, why in _unable(match, study, offer))
 
 
+def _measures(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """What counts wins where nobody can win, or nobody can meet; of a program only the engine can tell."""
+    known = built_in(study.game.name)
+    if known is not None and known.without_wins:
+        for i, lesson in enumerate(study.lessons):
+            yield from ((f"lessons.{i}.{place}", NOBODY_WINS) for place in lesson.counts_wins)
+    offer = OFFERS[games.named(study.game.name, project)[0]]
+    if study.tournament is not None and offer.key != games.SIMULATOR and not offer.for_two:
+        yield "tournament", "a tournament is of players who meet, and this game has no two sides: leave it out"
+
+
 def _settings(
     place: str, part: LessonConfig | MatchConfig, study: ArenaConfig, project: Project
 ) -> Iterator[tuple[str, str]]:
@@ -92,8 +105,9 @@ def _settings(
 
 
 def _unable(match: MatchConfig, study: ArenaConfig, offer: Offer) -> Iterator[tuple[str, str]]:
-    """Learners that cannot act as the game's entities do."""
+    """Learners that cannot see or act as the game's entities do."""
+    does = games.does(offer, study.game.name)
     for one in match.seated:
         learner = study.learners.get(one.policy)
-        if learner is not None and (why := methods.misfit(learner.kind, games.does(offer, study.game.name))):
+        if learner is not None and (why := methods.unable(learner.kind, does, offer.sees)):
             yield one.place, why

@@ -7,6 +7,8 @@ from typing import Any
 
 from django import forms
 
+from engine.catalog import built_in
+from engine.config.lessons import Measure
 from webapp.arena import typed
 from webapp.games.fields import NumberField
 from webapp.lib.digits import whole
@@ -41,9 +43,9 @@ class DecisionsField(NumberField):
         return value if many is None else number(many)
 
 
-def fields(many: int) -> dict[str, Any]:
-    """The fields of so many lessons."""
-    return {name: field for i in range(1, many + 1) for name, field in _of(i).items()}
+def fields(many: int, offer: Offer | None) -> dict[str, Any]:
+    """The fields of so many lessons in a game."""
+    return {name: field for i in range(1, many + 1) for name, field in _of(i, offer).items()}
 
 
 def rows_sent(sent: Mapping[str, Any]) -> int:
@@ -62,7 +64,22 @@ def filled(texts: Mapping[str, Any]) -> bool:
     return any(text for field, text in texts.items() if field != "then")
 
 
-def _of(i: int) -> dict[str, Any]:
+def measure(offer: Offer | None) -> Measure:
+    """What the condition of a lesson is about: wins or, in a game that nobody wins, the score."""
+    known = built_in(offer.name) if offer else None
+    return "score" if known is not None and known.without_wins else "win"
+
+
+def _until(i: int, offer: Offer | None) -> NumberField:
+    label, said = f"Lesson {i} ends once the first who learns", "of its last 100 battles."
+    if measure(offer) == "win":
+        return NumberField(
+            label=f"{label} wins", low=0, high=100, unit="%", required=False, help_text=f"{said[0].upper()}{said[1:]}"
+        )
+    return NumberField(label=f"{label} scores", required=False, help_text=f"The mean {said} In this game nobody wins.")
+
+
+def _of(i: int, offer: Offer | None) -> dict[str, Any]:
     def text(label: str, said: str = "") -> forms.CharField:
         return forms.CharField(label=label, max_length=2000, required=False, help_text=said)
 
@@ -73,10 +90,7 @@ def _of(i: int) -> dict[str, Any]:
             f"Settings of the game in lesson {i}", "Names with values. For one match in parentheses: main vs old (…)."
         ),
         "steps": DecisionsField(label=f"Decisions of lesson {i} at most"),
-        "until": NumberField(
-            label=f"Lesson {i} ends once the first who learns wins", low=0, high=100, unit="%", required=False,
-            help_text="Of its last 100 battles.",
-        ),
+        "until": _until(i, offer),
         "only": text(f"Who only plays in lesson {i}, and learns nothing", "Names, separated by commas."),
         "times": NumberField(label=f"How often lesson {i} is held", whole=True, low=1, high=1000, required=False),
         "then": forms.ChoiceField(label=f"After lesson {i}", choices=THEN, required=False),
@@ -128,7 +142,9 @@ def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict
     return lists
 
 
-def lesson(i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str]) -> dict[str, Any]:
+def lesson(
+    i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str], offer: Offer
+) -> dict[str, Any]:
     """A lesson as a body of the API has it; ``entries``: what was read of it, ``learning``: all who learn."""
     only = typed.names(found[f"only{i}"])
     values = {
@@ -138,9 +154,17 @@ def lesson(i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learnin
     then = found[f"then{i}"] or POOL
     ends: dict[str, dict[str, Any]] = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}
     after = {**ends[then], "fork": entries["copies"]}
-    until, first = found[f"until{i}"], _first(entries["who"], [name for name in learning if name not in only])
-    condition = {} if until is None or not first else {"until": {"policy": first, "reaches": until / 100}}
+    first = _first(entries["who"], [name for name in learning if name not in only])
+    condition = _condition(found[f"until{i}"], first, measure(offer))
     return {name: value for name, value in values.items() if value} | condition | {"after": after}
+
+
+def _condition(until: float | None, policy: str, what: Measure) -> dict[str, Any]:
+    """The condition of a lesson, where there is one: wins in per cent, or a score."""
+    if until is None or not policy:
+        return {}
+    reached = {"reaches": until / 100} if what == "win" else {"measure": what, "reaches": until}
+    return {"until": {"policy": policy, **reached}}
 
 
 def _first(matches: Sequence[Any], learning: Sequence[str]) -> str:
@@ -161,10 +185,15 @@ def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
         values = {
             "title": each["title"], "who": typed.match_list(each["matches"], offer),
             "settings": typed.settings_words(each["settings"]), "steps": each["steps"],
-            "until": "" if until is None else round(100 * until["reaches"], 9), "only": ", ".join(each["frozen"]),
+            "until": "" if until is None else _reached(until), "only": ", ".join(each["frozen"]),
             "times": "" if each["times"] == 1 else each["times"],
             "then": BEST if after["best"] else POOL if after["pool"] else KEEP,
             "copies": typed.copies_words(after["fork"]),
         }  # fmt: skip
         found |= {name_of(field, i): value for field, value in values.items()}
     return found
+
+
+def _reached(until: Mapping[str, Any]) -> float:
+    """Wins in per cent, or a score."""
+    return round((100 if until["measure"] == "win" else 1) * until["reaches"], 9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,19 +11,13 @@ from django.http import HttpRequest, HttpResponse
 
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
+from engine.standings import Standing, everybody_met, standings
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import (
-    MOST_MATCHES,
-    CourseReading,
-    course_of,
-    latest,
-    match_words,
-    watchable,
-)  # fmt: skip
-from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
+from webapp.arena.reading import MOST_MATCHES, CourseReading, course_of, latest
+from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, unrated
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import AgentRecord, Found, Rows
@@ -35,6 +30,9 @@ from webapp.training.learning import Learning, crowded
 
 HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
 """Columns of the tournament's pairs for programs."""
+STANDINGS = "standings"
+PLACES = ("place", *Standing._fields)
+"""Those of its players."""
 ROUNDS = 300
 """Rounds of a chart, about."""
 CURVES = {
@@ -60,7 +58,7 @@ class Lessons(Learning):
         "Several agents learn from one another in the same battles. Each lesson says who plays whom and how long it "
         "lasts; in between agents are kept, copied, or replaced by the best. What they were after each lesson is kept."
     )
-    results: ClassVar[tuple[str, ...]] = ("table",)
+    results: ClassVar[tuple[str, ...]] = ("table", STANDINGS)
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "agents"
     help_section = "lessons"
@@ -74,24 +72,24 @@ class Lessons(Learning):
         """The timeline, who plays whom now, the curves, and the tournament."""
         course, columns = CourseReading(job), curve.columns(job, ROUNDS)
         table = latest_table(job)
+        placed, complete = in_figures(standings(table)) if table else [], table is not None and everybody_met(table)
+        matches = course.listed(course.now)
         learning = [player.name for player in course.players if player.learns]
         drawn = [(up, course_lines(learning, columns, name)) for name, up in CURVES.items()]
         curves = [(up, lines) for up, lines in drawn if lines.lines]
         return {
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
-            "matches": [
-                (i, match_words(match, course.offer), watchable(match, course.offer))
-                for i, match in enumerate(course.now.matches[:MOST_MATCHES])
-            ],
+            "matches": matches[:MOST_MATCHES],
+            "further": matches[MOST_MATCHES:],
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
             "reading": RoundRobinResult(table) if table else None,
-            "standings": standings(table) if table else [],
-            "complete": table is not None and not table.meta["missing"],
+            "standings": placed,
+            "complete": complete,
             "seen": table is not None and not np.isnan(table.arrays["picked"]).all(),
             "against_points": against_points(table) if table else [],
             "left_out": arena_plan.without_groups(course.config),
-            "unrated": unrated(standings(table), not table.meta["missing"]) if table else "",
+            "unrated": unrated(placed, complete) if table else "",
             "sharing": self.crowded(course.config),
         }
 
@@ -110,8 +108,7 @@ class Lessons(Learning):
         table = latest_table(job)
         if table is None:
             return None
-        name, many = strongest(table)
-        return Found(f"{name} came first of {many} in the tournament")
+        return Found(first_in_words(table))
 
     def agent_records(self, job: Job) -> Mapping[str, AgentRecord]:
         """Each agent as it was after each lesson."""
@@ -122,8 +119,11 @@ class Lessons(Learning):
         return curve.columns(job, most)
 
     def table(self, job: Job, of: str, user: User) -> Rows:
-        """A line for each pair of the tournament."""
+        """A line for each pair of the tournament, or for each player with its place."""
         table = latest_table(job)
+        if of == STANDINGS:
+            found = enumerate(standings(table), 1) if table is not None else ()
+            return TableRows(PLACES, [{"place": place, **_known(one)} for place, one in found])
         return TableRows(HEADS, RoundRobinResult(table).rows() if table is not None else [])
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
@@ -137,3 +137,9 @@ class Lessons(Learning):
             ("Sampling", config["sampling"]),
             ("Learners", ", ".join(f"{n}: {one.kind}" for n, one in course.config.learners.items())),
         ]
+
+
+def _known(one: Standing) -> dict[str, Any]:
+    """By name, None for what nobody knows."""
+    return {name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in one._asdict().items()}  # fmt: skip

@@ -33,7 +33,7 @@ def learner_words(kind: str) -> str:
 
 def learns_in(kind: str, offer: games.Offer) -> str:
     """Why a learner cannot play a game; empty where it can."""
-    return methods.misfit(kind, games.does(offer, offer.name))
+    return methods.unable(kind, games.does(offer, offer.name), offer.sees)
 
 
 class LearnerMenu(forms.Select):

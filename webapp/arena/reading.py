@@ -16,17 +16,18 @@ from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from webapp.arena.entities import entity_name
 from webapp.arena.selves import Selves
+from webapp.lib.figures import share_with_ends
 from webapp.lib.words import number, percent, plural
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training.games import OFFERS, Offer, named
 
 MOST_MATCHES = 12
-"""Columns of the table of entities; of more, the export has all."""
+"""Columns of the table of entities; of more, each can be watched."""
 PORTION = 100
 """Lessons that the page shows at once."""
 LISTED = 6
-"""Matches of a lesson that the timeline names."""
+"""Matches of a lesson that the timeline names unfolded."""
 
 
 class RosterPlayer(NamedTuple):
@@ -37,11 +38,19 @@ class RosterPlayer(NamedTuple):
     learns: bool
 
 
+class ListedMatch(NamedTuple):
+    """A match of a lesson: its ``place`` there, from 0, and whether it can be watched."""
+
+    place: int
+    words: str
+    watchable: bool
+
+
 class Held(NamedTuple):
     """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
     which of those of its kind is under way, or how many were held; ``numbers``: its own or, of one that is held several
-    times, the first and the last; ``over``: the numbers of those that are over; ``matches``: the first of them, each
-    with whether it can be watched, and how many ``more`` there are."""
+    times, the first and the last; ``over``: the numbers of those that are over; ``matches``: the first of them, and
+    ``further``: the others, which the page folds."""
 
     numbers: str
     title: str
@@ -50,8 +59,8 @@ class Held(NamedTuple):
     length: str
     until: str
     over: range
-    matches: list[tuple[str, bool]]
-    more: int
+    matches: list[ListedMatch]
+    further: list[ListedMatch]
     notes: list[str]
 
 
@@ -119,9 +128,16 @@ class CourseReading:
         length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
         numbers = str(before + 1) if lesson.times == 1 else f"{before + 1} to {before + lesson.times}"
         over = range(before + 1, before + 1 + max(0, min(self.complete - before, lesson.times)))
-        matches = [(match_words(match, self.offer), watchable(match, self.offer)) for match in lesson.matches[:LISTED]]
-        more = max(0, len(lesson.matches) - LISTED)
-        return Held(numbers, lesson.title, state, where, length, condition, over, matches, more, list(_notes(lesson)))
+        matches = self.listed(lesson)
+        first, further = matches[:LISTED], matches[LISTED:]
+        return Held(numbers, lesson.title, state, where, length, condition, over, first, further, list(_notes(lesson)))
+
+    def listed(self, lesson: LessonConfig) -> list[ListedMatch]:
+        """Its matches in words."""
+        return [
+            ListedMatch(place, match_words(match, self.offer), watchable(match, self.offer))
+            for place, match in enumerate(lesson.matches)
+        ]
 
     def _state(self, times: int, before: int) -> tuple[str, str]:
         here = self.begun and before < self.number <= before + times
@@ -238,10 +254,19 @@ def latest(columns: Columns, player: RosterPlayer) -> str:
     rounds = columns.get("tick", [])
     learned = [i for i, pairs in enumerate(columns.get("pairs", [None] * len(rounds))) if pairs is None]
     for what, words in (("win", "wins {}"), ("return", "return {}")):
-        values = columns.get(f"{player.name}/{what}", [])
+        values, low, high = (columns.get(f"{player.name}/{what}{end}", []) for end in ("", "_low", "_high"))
         known = [(i, value) for i, value in enumerate(values) if value is not None]
         if known:
             at, value = known[-1]
+            least, most = (column[at] if at < len(column) else None for column in (low, high))
+            ends = None if least is None or most is None else (least, most)
             old = "" if at >= learned[-1] else f" in round {number(rounds[at])}; no battle of its own ended since"
-            return words.format(percent(value) if what == "win" else number(value, 2)) + old
+            return words.format(_with_ends(what, value, ends)) + old
     return ""
+
+
+def _with_ends(what: str, value: float, ends: tuple[float, float] | None) -> str:
+    """A mean with its range, where that is known: wins in per cent."""
+    if what == "win":
+        return percent(value) if ends is None else share_with_ends(value, *ends)
+    return number(value, 2) if ends is None else f"{number(value, 2)} ({number(ends[0], 2)} to {number(ends[1], 2)})"

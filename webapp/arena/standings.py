@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from engine.arrays import Bundle
-from webapp.lib.words import number, percent
+from engine.standings import Standing, everybody_met, standings, surely_first
+from webapp.lib.figures import share_with_ends
+from webapp.lib.words import NBSP, number, percent
 from webapp.studies.kinds import AgentRecord
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest as latest_table
@@ -19,53 +19,43 @@ SHOWN = 5
 
 
 class PlayerStanding(NamedTuple):
-    """How strong a player of a tournament is, and how often it would be seen if everybody picked well. ``share`` of
-    wins against all others, or, where not everybody met, of the battles that it played, without a range; ``rating`` in
-    Elo points, empty where it has none."""
+    """How strong a player of a tournament is (``engine.standings.Standing``), as pages write it: ``rating`` in Elo
+    points with its ``points_range``, empty where it has none; ``share_range``: of its share of wins, empty where nobody
+    knows that; ``won``: both in one."""
 
     name: str
     share: float
-    share_low: float
-    share_high: float
+    share_range: str
+    won: str
     rating: str
-    range: str
+    points_range: str
     picked: float
-    low: float
-    high: float
+    picked_low: float
+    picked_high: float
+
+    @property
+    def words(self) -> str:
+        """ "120 Elo points (80 to 160)", or what it won."""
+        return f"{self.rating} Elo points ({self.points_range})" if self.rating else f"won {self.won} of its battles"
 
 
-def standings(table: Bundle) -> list[PlayerStanding]:
-    """All players, the strongest first: by their shares of wins where everybody met everybody, otherwise, as some met
-    stronger ones than others, by what all results together say."""
-    names = [team["name"] for team in table.meta["teams"]]
-    columns = {name: table.arrays[name].tolist() for name in
-            ("standing", "standing_low", "standing_high", "rating", "rating_low", "rating_high", "picked", "picked_low",
-             "picked_high")}  # fmt: skip
-    met = not table.meta["missing"]
-    if not met:
-        columns["standing"] = _own_shares(table)
-    strength = table.arrays.get("strength") if not met else None  # tables of earlier versions have none
-    by = columns["standing"] if strength is None else strength.tolist()
-    order = sorted(range(len(names)), key=lambda i: -_known(by[i]))
+def in_figures(found: Iterable[Standing]) -> list[PlayerStanding]:
+    """Standings as pages write them."""
     return [
         PlayerStanding(
-            names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
-            _points(columns["rating"][i]),
-            f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
-            columns["picked"][i], columns["picked_low"][i], columns["picked_high"][i],
+            one.name, one.share, *_share(one), _points(one.rating),
+            f"{_points(one.rating_low)} to {_points(one.rating_high)}", one.picked, one.picked_low, one.picked_high,
         )
-        for i in order
+        for one in found
     ]  # fmt: skip
 
 
-def _own_shares(table: Bundle) -> list[float]:
-    """Each player's share of wins in the battles that it played. Pairs that never met would count as half a win each
-    in the share against all others."""
-    shares, meetings = table.arrays["share"], table.arrays["meetings"]
-    won = np.where(meetings > 0, np.nan_to_num(shares) * meetings, 0.0).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        own: list[float] = (won / meetings.sum(axis=1)).tolist()
-    return own
+def _share(one: Standing) -> tuple[str, str]:
+    """The range of a share of wins, and the share with it."""
+    if not math.isfinite(one.high - one.low):
+        return "", percent(one.share)
+    low, high = percent(one.low, 1), percent(one.high, 1)
+    return f"{low.removesuffix(f'{NBSP}%')} to {high}", share_with_ends(one.share, one.low, one.high)
 
 
 def agent_records(job: Job) -> dict[str, AgentRecord]:
@@ -78,18 +68,11 @@ def agent_records(job: Job) -> dict[str, AgentRecord]:
                 learned |= {policy: value, f"{policy}@{metrics['lesson']:.0f}": value}
     alone = {name for name in learned if "@" not in name}
     table = latest_table(job)
-    strengths = {each.name: _in_words(each) for each in standings(table)} if table else {}
+    strengths = {each.name: f"{each.words} in the tournament" for each in in_figures(standings(table))} if table else {}
     return {
         "" if {name} == alone else name: AgentRecord(int(value), strengths.get(name, ""))
         for name, value in learned.items()
     }
-
-
-def _in_words(each: PlayerStanding) -> str:
-    """Of a player, in words."""
-    if each.rating:
-        return f"{each.rating} Elo points in the tournament"
-    return f"won {percent(each.share)} of its battles in the tournament"
 
 
 def against_points(table: Bundle) -> list[str]:
@@ -100,10 +83,13 @@ def against_points(table: Bundle) -> list[str]:
     return [*texts, *([f"So do {len(pairs) - SHOWN} more pairs."] if len(pairs) > SHOWN else [])]
 
 
-def strongest(table: Bundle) -> tuple[str, int]:
-    """Who won most against all others, and of how many."""
-    first, *others = standings(table)
-    return first.name, 1 + len(others)
+def first_in_words(table: Bundle) -> str:
+    """Who came first, with the range of that, and whether it surely is the strongest."""
+    found, met = standings(table), everybody_met(table)
+    first, *others = in_figures(found)
+    how = f"won {first.won}" if met else first.words
+    sure = "" if surely_first(found, met) else ", and is not surely the strongest"
+    return f"{first.name} came first of {1 + len(others)} in the tournament: {how}{sure}"
 
 
 def unrated(table: Sequence[PlayerStanding], met: bool) -> str:
@@ -123,10 +109,6 @@ def unrated(table: Sequence[PlayerStanding], met: bool) -> str:
         f"{shown} {have} no Elo points: between {'it' if have == 'has' else 'them'} and those who have them nobody won "
         f"both ways, so nothing says how far apart they are. {above}"
     )
-
-
-def _known(value: float) -> float:
-    return value if math.isfinite(value) else 0.0
 
 
 def _points(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.forms.boundfield import BoundField
 
 from webapp.arena.entities import EntityTable, entity_table
-from webapp.arena.lesson_fields import BEST, FIELDS, HELD, KEEP, POOL, filled, name_of, rows_sent
+from webapp.arena.lesson_fields import BEST, FIELDS, HELD, KEEP, POOL, filled, measure, name_of, rows_sent
 from webapp.games import numbers
 from webapp.lib.digits import whole
 from webapp.lib.words import number
@@ -120,7 +120,7 @@ def lines(form: Any, many: int, offer: Offer | None) -> Iterator[LessonRow]:
         focus = part if i == at else ""
         table = entity_table(texts["who"], offer) if offer and offer.squad > 1 else None
         buttons = [*_buttons(i, many, focus)]
-        yield LessonRow(i, unfolded, title, [*_says(texts)], [*bound.values()], table, buttons, focus)
+        yield LessonRow(i, unfolded, title, [*_says(texts, offer)], [*bound.values()], table, buttons, focus)
 
 
 def _buttons(i: int, many: int, focus: str) -> Iterator[tuple[str, str, str, bool]]:
@@ -131,14 +131,15 @@ def _buttons(i: int, many: int, focus: str) -> Iterator[tuple[str, str, str, boo
             yield f"{kind}:{i}", sign, words.format(i), kind == focus
 
 
-def _says(texts: Mapping[str, str]) -> Iterator[str]:
+def _says(texts: Mapping[str, str], offer: Offer | None) -> Iterator[str]:
     """What is in a lesson, as far as it is typed."""
     who = texts["who"]
     yield (f"{who[:LONGEST]} …" if len(who) > LONGEST else who) or "Nobody plays yet"
     if texts["steps"]:
         steps = f"{_number(texts['steps'])} decisions"
-        share = f"{_number(texts['until'])}\N{NO-BREAK SPACE}%"
-        yield f"At most {steps}, until the first who learns wins {share}" if texts["until"] else steps
+        wins = f"wins {_number(texts['until'])}\N{NO-BREAK SPACE}%"
+        reached = wins if measure(offer) == "win" else f"scores {texts['until']}"
+        yield f"At most {steps}, until the first who learns {reached}" if texts["until"] else steps
     if texts["times"] not in ("", "1"):
         yield f"Held {_number(texts['times'])} times"
     ends = [ENDS.get(texts["then"] or POOL, ""), texts["copies"]]

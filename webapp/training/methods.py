@@ -61,7 +61,12 @@ def misfit(kind: str, does: str, offer: Offer | None = None) -> str:
     algorithm = ALGORITHMS.get(kind)
     if algorithm is not None and algorithm.settings.together and offer is not None and offer.alone:
         return f"{algorithm.title} steers a team as one, and in this game one plays alone."
-    sees = "" if offer is None else offer.sees
+    return unable(kind, does, "" if offer is None else offer.sees)
+
+
+def unable(kind: str, does: str, sees: str) -> str:
+    """Why an algorithm cannot see what is seen in a game, or do what is done there, also on one seat of several."""
+    algorithm = ALGORITHMS.get(kind)
     if algorithm is not None and algorithm.settings.together and sees == PICTURES:
         return f"{algorithm.title} looks at numbers, and this game shows pictures."
     if algorithm is None or does in ("", *algorithm.settings.actions):
@@ -181,6 +186,10 @@ PRESET_LIST = {
                 games=("navigation",), battles=8, steps=2_400_000,
             )
             for kind in ("masac", "maddpg")
+        ),
+        _engine(
+            "published-maddpg", "Published for teams", "As its authors had it: small networks, few and large updates.",
+            games=("navigation",), battles=8, steps=2_400_000,
         ),
         *(
             preset
