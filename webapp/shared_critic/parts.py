@@ -201,7 +201,7 @@ def _moved(study: AESRLConfig, metrics: Mapping[str, float]) -> dict[str, Any] |
     back and forth add up to nothing."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
     rule: Any = getattr(study.method, "mean", None)
-    if es is None or rl is None or not es + rl or getattr(rule, "backward", 0):
+    if es is None or rl is None or not es + rl or getattr(rule, "backward", False):
         return None
     return {
         "evolving": es / (es + rl), "learning": rl / (es + rl),
