@@ -109,6 +109,15 @@ class TestEasierStarts(AskedKindContract):
         return played(team)
 
 
+def test_where_nothing_is_typed_it_lasts_as_long_as_the_hard_start_of_its_game_needs(
+    team: Studio, designer: Client
+) -> None:
+    for game, steps in (("half-field", 400_000), ("half-field-keeper", 1_000_000), ("goal", 100_000)):
+        typed = {"game": game, "learner": "mpdqn", "hard": "1", "scheduler": "exp3", "waits": "step"}
+        assert designer.post(form(team, "starts"), typed).status_code == 302
+        assert Job.objects.latest("pk").config["iterations"] == steps
+
+
 def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(team: Studio, designer: Client) -> None:
     job = played(team)
     content = designer.get(page(job)).content.decode()

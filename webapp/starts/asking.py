@@ -23,6 +23,8 @@ from webapp.training import beginnings, games, methods
 from webapp.training.learning_form import LearningForm
 
 ITERATIONS = 100_000
+ITERATIONS_IN = {"half-field": 400_000, "half-field-keeper": 1_000_000}
+"""In games whose hard start takes longer."""
 LEARNS = ("mpdqn", "pdqn", "paddpg")
 ORDINARY = ("dqn", "td3", "sac")
 """Learners for games whose choices have no numbers, which only programs are."""
@@ -73,8 +75,10 @@ class StartsForm(LearningForm):
     scheduler = CardsField(SCHEDULERS, label="From which start it learns next", initial="exp3")
     waits = CardsField(WAITS, label="Whether players wait", initial="step")
     iterations: Any = NumberField(
-        label="Learning steps", whole=True, low=1, high=10**12, required=False,
-        help_text="In each it learns from some of the decisions that it remembers.",
+        label="Learning steps", whole=True, low=1, high=10**12, required=False, usual="as usual for the game",
+        help_text="In each it learns from some of the decisions that it remembers. "
+        f"Usually {ITERATIONS:,}, on the half field {ITERATIONS_IN['half-field']:,}, and with a keeper there "
+        f"{ITERATIONS_IN['half-field-keeper']:,}.",
     )  # fmt: skip
     signal = forms.ChoiceField(
         label="What draws it to a start", choices=list(SIGNALS.items()), required=False,
@@ -105,7 +109,6 @@ class StartsForm(LearningForm):
         self.offer("game", [*self.offered.items(), *own.items()])
         if own:
             self.offer("learner", [(key, LEARNERS[key].label) for key in (*LEARNS, *ORDINARY)])
-        self.fields["iterations"].widget.attrs["placeholder"] = f"{ITERATIONS:,}"
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.rows: list[int] = []
         self.wrong: set[str] = set()
@@ -146,7 +149,7 @@ class StartsForm(LearningForm):
             "learner": learner if found["rate"] is None else {**learner, "rate": found["rate"]},
             "scheduler": {"kind": found["scheduler"], "signal": found["signal"] or "progress"}
             | self.typed(low="low", high="high"),
-            "iterations": found["iterations"] or ITERATIONS,
+            "iterations": found["iterations"] or ITERATIONS_IN.get(game, ITERATIONS),
             "sampling": "synchronous" if waits else "asynchronous",
             "replay": {"where": "memory" if waits else "redis"},
             **({} if self.begun is None else {"start": self.begun.policy}),
