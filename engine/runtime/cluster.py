@@ -39,7 +39,8 @@ OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; Ray's minimum i
 SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
+    # Ray's own end of a process whose control service is gone, without a word: not before we have said why.
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "60",
     # Ray would end processes that begin, and begin others, where a busy machine needs more than a minute for one.
     "RAY_worker_register_timeout_seconds": "1800",
     # Standard output carries the study's events; Ray would print a page there for each lost worker.

@@ -149,10 +149,15 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
     layout[name] = { ...axisOf(title, theme, narrow), range: ranges[name] };
   }
   await Plotly.react(chart, traces, layout, CONFIG);
-  explain(chart, "xtitle", x);
-  explain(chart, "ytitle", y);
-  chart.setAttribute("aria-label", `${drawn.agents.length} agents: ${x.title} across, ${y.title} up; the table below tells the same`);
   const plot = /** @type {Plotly.Element} */ (chart);
+  const explained = () => {
+    explain(chart, "xtitle", x);
+    explain(chart, "ytitle", y);
+  };
+  explained();
+  plot.removeAllListeners("plotly_afterplot");
+  plot.on("plotly_afterplot", explained); // a chart that follows the window's width writes its titles anew
+  chart.setAttribute("aria-label", `${drawn.agents.length} agents: ${x.title} across, ${y.title} up; the table below tells the same`);
   plot.removeAllListeners("plotly_click");
   plot.on("plotly_click", ({ points }) => {
     const agent = points[0]?.customdata;

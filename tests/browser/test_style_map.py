@@ -192,6 +192,12 @@ def test_long_names_of_goals_stay_within_the_chart_and_are_read_whole_where_some
             page.wait_for_function(f"(chart) => !({OUTSIDE})(chart).length", arg=handle)
     expect(chart.locator(".xtitle title")).to_have_text(f"{LONG}:  less good … better")
     expect(chart).to_contain_text("…")
+    before = chart.locator("svg").first.evaluate("(svg) => svg.clientWidth")
+    page.set_viewport_size({"width": PHONE["width"] - 30, "height": PHONE["height"]})
+    page.wait_for_function(
+        "([chart, before]) => chart.querySelector('svg').clientWidth < before", arg=[chart.element_handle(), before]
+    )
+    expect(chart.locator(".xtitle title")).to_have_text(f"{LONG}:  less good … better")
 
 
 def test_on_a_phone_nothing_covers_the_shade_that_says_that_the_table_goes_on_sideways(

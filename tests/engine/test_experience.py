@@ -411,6 +411,9 @@ def test_all_that_an_actor_made_until_it_was_killed_has_arrived_or_is_lost(place
         assert process.stdout
         process.stdout.readline()
         came = sum(parcel.size for parcel in arrived(learner, 20))
+        until = time.monotonic() + PATIENCE_S
+        while left(counts).made <= came + 2 * 8 * 7:  # more than twice what may wait
+            assert time.monotonic() < until
         process.kill()
     learner.ended(0, counts)
     until = time.monotonic() + PATIENCE_S

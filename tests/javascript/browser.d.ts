@@ -52,6 +52,7 @@ declare namespace Plotly {
   /** What a chart was drawn into. */
   interface Element extends HTMLElement {
     on(event: "plotly_click", tell: (click: { points: { customdata?: unknown }[] }) => void): void;
+    on(event: "plotly_afterplot", tell: () => void): void;
     removeAllListeners(event: string): void;
   }
   interface Library {
