@@ -24,8 +24,7 @@ def test_methods_are_compared_with_equal_networks_minibatches_replay_ratio_and_e
         assert {tuple(one.network.policy) for one in learners} == {(256, 128, 64)}
         assert {(one.minibatch, one.updates, one.explore, one.epsilon) for one in learners} == {(32, 0.1, 0.1, 0.1)}
         assert len({(one.beta, one.fragment, one.rate, one.numbers_rate, one.schedule) for one in learners}) == 1
-        rooms = {study.scheduler.kind: study.learner.capacity for study in studies}
-        assert {room * (1 if kind == "db" else len(bench.TASKS)) for kind, room in rooms.items()} == {500_000}
+        assert {one.capacity for one in learners} == {500_000}
         assert {study.iterations for study in studies} == {iterations}
     plan = bench.planned("goalkeeper")
     assert {method: len(seeds) for method, seeds in plan.items()} == {
