@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,9 +40,9 @@ CHOSEN = {"game": "pong", "agents": "6", "topology": "tree", "waits": "never", "
           "minutes": "30", "battles": "8", "fragment": "5", "batch": "40", "seed": "7", "policy": "32 16"}  # fmt: skip
 
 
-def played(team: Studio, staleness: int | None = 0) -> Job:
+def played(team: Studio, staleness: int | None = 0, **more: Any) -> Job:
     """Four agents, ended."""
-    return recorded(team, study(staleness=staleness, evaluate_every=0), "Four of them")
+    return recorded(team, study(staleness=staleness, evaluate_every=0, **more), "Four of them")
 
 
 class TestSideBySide(AskedKindContract):
@@ -151,6 +152,16 @@ def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights(team: Studio, 
     assert "had a return of 3.5 (95\N{NO-BREAK SPACE}% range 3 to 4) after 99 decisions" in content
     assert "apart by <b>0.241&nbsp;%</b> of their size" in content
     assert "that it can be 0.5&nbsp;% at most" in content
+
+
+@pytest.mark.parametrize(("agents", "topology"), [(2, "ring"), (4, "full")])
+def test_of_agents_that_are_always_alike_no_distance_is_drawn(
+    team: Studio, designer: Client, agents: int, topology: str
+) -> None:
+    content = designer.get(page(played(team, agents=agents, topology=topology))).content.decode()
+    assert "They are always alike" in content
+    assert "Distance in %" not in content
+    assert "of their time waiting for each other" in content
 
 
 def told(job: Job, tick: int, metrics: dict[str, float]) -> None:
