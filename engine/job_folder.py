@@ -17,7 +17,7 @@ import yaml
 from engine import console
 from engine.errors import ConfigError, DiskFull
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, encode
-from engine.store import FULL
+from engine.store import FULL, HASH
 from engine.text import clear
 
 STUDIES = Path("var/studies")
@@ -143,8 +143,10 @@ def _stored_start(table: Mapping[str, Any], place: str, store: str) -> dict[str,
     from engine.stores import open_store
 
     given = table.get("start")
-    if not isinstance(given, str) or not given or not Path(given).is_dir():
+    if not isinstance(given, str) or not given or HASH.fullmatch(given):
         return {}
+    if not Path(given).is_dir():
+        raise ConfigError([(place, f"there is no folder {given}; name one with a policy.json, or a policy’s hash")])
     try:
         description, tensors = ((Path(given) / name).read_bytes() for name in ("policy.json", "policy.safetensors"))
     except OSError as error:

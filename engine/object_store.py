@@ -27,11 +27,10 @@ from pathlib import Path
 
 from engine.errors import ConfigError, LeaseLost, StoreError
 from engine.objects import TOGETHER, Objects, StoredObject
-from engine.store import LEASE_S, Known, Lease
+from engine.store import HASH, LEASE_S, Known, Lease
 
 SCHEME = "s3://"
 _ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[A-Za-z0-9!_.*'()-]+)*)/?")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _ARTIFACT = re.compile(r"[0-9a-f]{2}/[0-9a-f]{62}")
 _KEPT = "kept"
 _CLOCKS = 2.0
@@ -47,7 +46,7 @@ class _Artifacts:
         self.objects, self.prefix = objects, prefix
 
     def _key(self, digest: str) -> str:
-        if not _SHA256.fullmatch(digest):
+        if not HASH.fullmatch(digest):
             raise StoreError(f"{digest!r} is not an artifact's hash.")
         return f"{self.prefix}{digest[:2]}/{digest[2:]}"
 

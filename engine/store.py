@@ -30,7 +30,8 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 """``errno`` values of a full disk."""
 LEASE_S = 60.0
 """Seconds after its last renewal at which a lease expires."""
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+HASH = re.compile(r"[0-9a-f]{64}")
+"""An artifact's address."""
 _KEPT = "kept"
 
 
@@ -165,7 +166,7 @@ class _Folder:
         self.folder = Path(folder)
 
     def _path(self, digest: str) -> Path:
-        if not _SHA256.fullmatch(digest):
+        if not HASH.fullmatch(digest):
             raise StoreError(f"{digest!r} is not an artifact's hash.")
         return self.folder / digest[:2] / digest[2:]
 
@@ -234,7 +235,7 @@ class FolderStore(_Folder):
     def __iter__(self) -> Iterator[str]:
         for path in sorted(self.folder.glob("??/*")):
             digest = path.parent.name + path.name
-            if _SHA256.fullmatch(digest):
+            if HASH.fullmatch(digest):
                 yield digest
 
     def lease(self, name: str) -> Lease | None:

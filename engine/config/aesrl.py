@@ -191,7 +191,11 @@ class AESRLConfig(OneTraining):
     learner: SharedTD3Config = Field(default_factory=SharedTD3Config, title="Learner")
     method: Method = Field(default_factory=AESRLMethod, title="Method")
     spread: float | None = Field(
-        None, gt=0, le=1e12, title="Spread of scores", description="from acting by chance to the best that is hoped for"
+        None,
+        gt=1e-9,
+        le=1e12,
+        title="Spread of scores",
+        description="from acting by chance to the best that is hoped for",
     )
     steps: int = Field(
         1_000_000,

@@ -19,7 +19,7 @@ import numpy as np
 from engine.arrays import Bundle, pack
 from engine.config.gossip import GossipConfig
 from engine.config.policies import AGENT
-from engine.errors import ActorLost, Cancelled, EngineError, SimulatorError
+from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.interface import SeatSpec
 from engine.rl.devices import on_threads
@@ -27,6 +27,7 @@ from engine.rl.gossip_agent import Report
 from engine.rl.learner import Metrics, State
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
+from engine.runtime.channels import MAX_FRAME_BYTES
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
@@ -42,6 +43,7 @@ from engine.study.sampler_factory import seated
 from engine.study.session import Session
 
 _POLL_S = 0.2
+_BESIDE_BYTES = 2**20  # of a report, beside what the agent has learned
 PATIENCE_S = 10.0
 """Seconds in which agents that do not wait for each other tell how they are at the end of a round."""
 STUBBORN = 5
@@ -86,7 +88,8 @@ class _Gossip(Session):
             yield self.say(Started, workers=config.agents, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             here = not config.pool.address  # how many processors another Ray has is not known
-            if here and (crowded := slowdown(config.agents, len(os.sched_getaffinity(0)))):
+            used = 1 if config.pool.kind == "local" else len(os.sched_getaffinity(0))  # there they take turns
+            if here and (crowded := slowdown(config.agents, used)):
                 yield self.say(Logged, message=crowded)
             self.saved = self.saved or self._checkpoint()
             try:
@@ -129,8 +132,17 @@ class _Gossip(Session):
                 begin_with(self.learner, "start", self.config.start, self.store)
                 references.begin(game, self.config.seed)
         self.states: list[State] = [self.learner.state() for _ in range(self.config.agents)]
+        self._check_size()
         self.learned, self.versions = [0] * self.config.agents, self._stored_versions()
         self.curve = GossipCurve(self.config, self.seat, self.longest)
+
+    def _check_size(self) -> None:
+        """Raises ConfigError where an agent in another process could not send what it has learned."""
+        needed = sum(array.nbytes for array in self.states[0]["learner"].arrays.values())
+        if self.config.pool.kind == "ray" and needed + _BESIDE_BYTES > MAX_FRAME_BYTES:
+            much, most = -(-needed // 2**20), MAX_FRAME_BYTES >> 20
+            why = f"an agent has {much:,} MiB to send, and {most:,} can be; use fewer units"
+            raise ConfigError([("learner.network", why)])
 
     def _drive(self, agents: AgentPool) -> Generator[AnyEvent, None, Command]:
         """Train until all updates are made. Returns the command that ended it early."""

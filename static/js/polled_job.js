@@ -26,8 +26,10 @@ document.addEventListener("htmx:afterSwap", () => {
   const heading = read && document.getElementById(read.id);
   if (read && heading) scrollBy({ top: topOf(heading) - read.top, behavior: "instant" });
   read = null;
-  const { status = "", command = "" } = content().dataset;
+  const { status = "", command = "", active, policy } = content().dataset;
   showCommand(status, command);
+  for (const words of findAll(document, "[data-goes-on]")) words.hidden = !active || command !== "";
+  for (const link of findAll(document, "[data-take]")) link.hidden = !policy;
 });
 
 // The sign stands at once, also where the answer of the site takes a moment.

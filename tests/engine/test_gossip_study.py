@@ -269,6 +269,17 @@ def agents_of(config: GossipConfig, store: FolderStore) -> list[np.ndarray]:
     return [state["learner"].arrays["weights"] for state in made.states]
 
 
+def test_a_network_too_large_to_be_sent_is_refused_at_its_field_before_anything_starts(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.study.gossip.MAX_FRAME_BYTES", 2**20)
+    large = study(pool={"kind": "ray"})
+    (end,) = run(large, store)
+    assert isinstance(end, Failed)
+    assert end.permanent
+    assert "learner.network: an agent has 1 MiB to send, and 1 can be" in end.message
+
+
 def test_more_agents_than_processors_are_told_with_how_long_they_take(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -369,6 +369,8 @@ def test_the_command_line_begins_with_the_files_of_a_policy(tmp_path: Path) -> N
             Policy.stored(store, start).weights, Policy.load(tmp_path / "agent").weights
         )  # fmt: skip
     assert with_stored_starts({**SMALL, "start": "ab" * 32}, store.address)["start"] == "ab" * 32
+    with pytest.raises(ConfigError, match=r"start: there is no folder \./nowhere; name one"):
+        with_stored_starts({**SMALL, "start": "./nowhere"}, store.address)
     (tmp_path / "agent" / "policy.safetensors").unlink()
     with pytest.raises(ConfigError, match=r"start: there is no policy in .*agent"):
         with_stored_starts({**SMALL, "start": str(tmp_path / "agent")}, store.address)

@@ -28,7 +28,7 @@ from webapp.training.beginnings import misfits, unfit
 from webapp.training.entrants import limits_of
 from webapp.training.form_values import values_of
 from webapp.training.forms import TrainForm
-from webapp.training.games import OFFERS
+from webapp.training.games import OFFERS, title_of
 from webapp.training.hands import NO_CLOCK
 from webapp.training.methods import ALGORITHMS, PRESET_LIST
 from webapp.training.models import TrainDraft
@@ -544,6 +544,20 @@ def test_who_begins_is_asked_where_somebody_is_saved(team: Studio, client: Clien
     assert f'<option value="{agent.pk}">{agent.name}</option>' in shown
     assert "From where, and how far?" in shown
     assert wrong(team, start="999")["start"]
+
+
+@pytest.mark.parametrize("page", ["training:new", "styles:new"])
+def test_saved_agents_of_several_games_stand_under_the_titles_of_their_games(
+    team: Studio, client: Client, page: str
+) -> None:
+    agent = saved(team)
+    other = Agent.objects.create(
+        project=team.project, name="Cartwright", policy="c" * 64, game={"name": "gym:CartPole-v1", "settings": {}}
+    )
+    shown = client.get(reverse(page, args=[team.project.slug])).content.decode()
+    for each, name in ((agent, "vector-pong"), (other, "gym:CartPole-v1")):
+        group = shown.partition(f'<optgroup label="{title_of(name, team.project)}">')[2].partition("</optgroup>")[0]
+        assert f'<option value="{each.pk}">{each.name}</option>' in group
 
 
 def test_limits_of_a_person_are_typed_held_and_read_back(team: Studio) -> None:

@@ -20,7 +20,13 @@ PLAYERS = (
     ("first", "The centre on fresh episodes", "evaluation_return"),
 )
 """Whose scores are drawn: how, what they are, and the metric."""
-MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
+BRED = (
+    PLAYERS[0],
+    ("second", "The agent that learns", "return_rl"),
+    ("first", "The best individual on fresh episodes", "evaluation_return"),
+)
+"""The same where individuals are bred from one another, as by ERL."""
+MOVERS = (("other", "Those that only evolve", "p_es"), ("second", "Those that learn first", "p_rl"))
 LESSONS = "critic_steps_a_decision"
 OF_LEARNING = ("chance_rl", LESSONS)
 """What means nothing where nobody learns."""
@@ -88,9 +94,10 @@ def drawn(
     return Lines(along, x, lines_drawn, words, up=up, ranges=ranges, says=says)
 
 
-def courses(rounds: Columns) -> list[Lines]:
-    """Over decisions, and over time."""
-    return [drawn(rounds, PLAYERS), drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
+def courses(rounds: Columns, bred: bool) -> list[Lines]:
+    """Over decisions, and over time; ``bred``: individuals are bred from one another, around no centre."""
+    players = BRED if bred else PLAYERS
+    return [drawn(rounds, players), drawn(rounds, players, "seconds", "Minutes → later", shown, 60.0)]
 
 
 def search(rounds: Columns, least: float, learns: bool) -> list[Small]:

@@ -51,11 +51,11 @@ class Together(Rehearsed, Learning):
     )
     without_data = "let evolution and learning work together"
     about = (
-        "Many variants of one agent play side by side. Some only vary, others first learn from a shared critic; each "
-        "that is back moves the centre around which new ones are drawn. It ends with the centre as an agent."
+        "Many variants of one agent play side by side. Some only vary, others first learn from a shared critic. By "
+        "most methods, whoever is back moves the centre around which new ones are drawn. It ends with one agent."
     )
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
-    gives = "centre"
+    gives = "agent"
     trying = "A few individuals play and learn to see how fast this goes …"
     help_section = "shared-critic"
 
@@ -63,10 +63,12 @@ class Together(Rehearsed, Learning):
         """The scores as they grow."""
         rounds = charts.after_chance(self.rounds(job, ROUNDS)) if job.tick else {}
         study = parse(AESRLConfig, job.config)
-        courses = [course for course in charts.courses(rounds) if course.lines] if rounds else []
+        courses = [course for course in charts.courses(rounds, _bred(job)) if course.lines] if rounds else []
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
             "courses": courses,
+            "bred": _bred(job),
+            "kept": _kept(job),
             "shaded": any(line.band for course in courses for line in course.lines),
             "declared": declared(job.config),
             "learns": study.method.learns,
@@ -87,7 +89,7 @@ class Together(Rehearsed, Learning):
 
     def made_of(self, job: Job) -> str:
         """Of individuals that a method breeds."""
-        return f"the centre of {METHODS[job.config['method']['kind']].label}"
+        return f"the {_kept(job)} of {METHODS[job.config['method']['kind']].label}"
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are played."""
@@ -127,9 +129,9 @@ class Together(Rehearsed, Learning):
         return study.pool.processes
 
     def found(self, job: Job) -> Found | None:
-        """How the centre plays."""
+        """How the agent plays that it leaves."""
         score = _evaluated(job)
-        return Found(f"The centre scored {score.words} on fresh episodes.") if score else None
+        return Found(f"The {_kept(job)} scored {score.words} on fresh episodes.") if score else None
 
     def named(self, place: str, text: str) -> str:
         """A method by its name, too."""
@@ -184,6 +186,16 @@ def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
     """The rule of the mean where it has one."""
     rule = getattr(study.method, "mean", None)
     return rule if isinstance(rule, AbsoluteConfig) else None
+
+
+def _bred(job: Job) -> bool:
+    """Whether individuals are bred from one another, around no centre."""
+    return bool(job.config["method"]["kind"] == "erl")
+
+
+def _kept(job: Job) -> str:
+    """Whom one takes away."""
+    return "best individual" if _bred(job) else "centre"
 
 
 def _evaluated(job: Job) -> Evaluated | None:
