@@ -14,6 +14,7 @@ from tests.engine.test_aesrl import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from tests.webapp.test_gossip import played
+from webapp.studies.models import Job, Status
 
 PICKED = re.compile(r"\blines-picked\b")
 
@@ -58,3 +59,19 @@ def test_an_agent_s_line_is_picked_out_by_pointer_and_by_keyboard_and_a_pressed_
     expect(names.nth(2)).not_to_have_class(PICKED)
     names.nth(2).click()
     expect(picked).to_have_count(0)
+
+
+def test_a_page_that_is_watched_to_the_end_offers_the_agent_and_no_longer_says_that_the_job_goes_on(
+    team: Studio, site: str, context: BrowserContext, page: Page
+) -> None:
+    let_in(context, site, team.designer)
+    job = played(team)
+    left = job.artifacts
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, finished_at=None, artifacts={})
+    page.goto(address(job))
+    goes_on, take = page.locator("[data-goes-on]"), page.locator("a[data-take]")
+    expect(goes_on).to_be_visible()
+    expect(take).to_be_hidden()
+    Job.objects.filter(pk=job.pk).update(status=Status.FINISHED, finished_at=job.finished_at, artifacts=left)
+    expect(take).to_be_visible(timeout=30_000)
+    expect(goes_on).to_be_hidden()

@@ -465,6 +465,14 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
         ]
 
 
+def test_a_page_of_erl_speaks_of_its_best_individual_and_of_no_centre(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(method={"kind": "erl"}), "Bred")
+    content = designer.get(page(job)).content.decode()
+    assert "the best individual is what you take away" in content
+    assert "Download the agent" in content
+    assert "centre" not in content.partition('id="polled-job"')[2].partition("<details")[0].lower()
+
+
 def test_where_nobody_learns_a_page_speaks_of_no_critic(team: Studio, designer: Client) -> None:
     alone = recorded(team, study(method={"kind": "aes-rl", "learning_share": 0}), "Only evolving")
     answer = designer.get(page(alone))
