@@ -38,10 +38,10 @@ def go_on(folder: Path, store: str) -> int:
     last_events(folder)  # which says where there is no study
     config = checked(read(folder / "study.json"), new=False)
     if not _finished(folder):
-        return begin(config, folder, store, kept_checkpoint(folder))
+        return begin(config, folder, store, kept_checkpoint(folder, store))
     plan = _planned(config, folder)
     if plan.study is None or _finished(folder / FOLDER):
-        kept_checkpoint(folder)  # which says that nothing is left
+        kept_checkpoint(folder, store)  # which says that nothing is left
     return _after(folder, store, plan)
 
 
@@ -69,7 +69,7 @@ def _after(folder: Path, store: str, plan: _Plan) -> int:
     own = folder / FOLDER
     if plan.study is None or not _finished(folder):
         return 0
-    resume = kept_checkpoint(own) if (own / "events.jsonl").exists() else ""
+    resume = kept_checkpoint(own, store) if (own / "events.jsonl").exists() else ""
     return execute(plan.study, own, store, resume=resume)
 
 

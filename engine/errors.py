@@ -5,7 +5,8 @@ EngineError
 ├── SimulatorError     a game simulator broke its contract (``permanent``: trying again cannot help)
 ├── EvaluationError    one candidate could not be evaluated (AllFailed: not one of a whole population)
 ├── ActorLost          a worker process died or stopped answering (LeaseLost: another attempt has taken the study over)
-├── StoreError         an artifact is missing, damaged or could not be written (DiskFull: because the disk is full)
+├── StoreError         an artifact could not be read or written (ArtifactLost: it is missing or damaged; DiskFull:
+│                      the disk is full)
 └── Cancelled          the work was asked to stop
 
 Every message says what was wrong, where, and what to do next, in words a game designer reads.
@@ -98,7 +99,11 @@ class LeaseLost(ActorLost):
 
 
 class StoreError(EngineError):
-    """An artifact is missing, damaged or could not be written."""
+    """An artifact is missing, damaged, or could not be read or written."""
+
+
+class ArtifactLost(StoreError):
+    """An artifact is missing or damaged: reading it again cannot help."""
 
 
 class DiskFull(StoreError):

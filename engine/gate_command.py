@@ -99,15 +99,15 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
 
 def _played(config: Any, folder: Path) -> tuple[int, AnyEvent]:
     """Play it, or what is left of it; the exit code of ``run``, and the last event."""
-    resume = ""
+    resume, store = "", store_of(folder)
     if (folder / "events.jsonl").exists():
         if _hash(checked(read(folder / "study.json"), new=False)) != _hash(config):
             raise ConfigError([("--job-dir", f"{folder} holds another gate, or another build: name another folder")])
         end = last_events(folder).get("end")
         if isinstance(end, Finished):
             return 0, end
-        resume = kept_checkpoint(folder)
-    code = execute(config, folder, store_of(folder), resume=resume, said=sys.stderr)
+        resume = kept_checkpoint(folder, store, said=sys.stderr)
+    code = execute(config, folder, store, resume=resume, said=sys.stderr)
     return code, _end(folder, code)
 
 

@@ -16,8 +16,8 @@ import yaml
 
 from engine import console
 from engine.errors import ConfigError, DiskFull
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, encode
-from engine.store import FULL, HASH
+from engine.events import AnyEvent, Failed, Finished, Paused, Started, Stopped, encode
+from engine.store import FULL, HASH, first_whole
 from engine.text import clear
 
 STUDIES = Path("var/studies")
@@ -64,7 +64,7 @@ def execute(
     from engine.study.checkpoint import NewestCheckpoints
 
     kept = open_store(store)
-    newest = NewestCheckpoints(kept, _checkpoints(folder)) if store == str(folder / "store") else None
+    newest = NewestCheckpoints(kept, [*_checkpoints(folder), resume]) if store == str(folder / "store") else None
     _make(folder)
     _listen_to_signals()
     code = 1
@@ -303,11 +303,21 @@ def folder_name(data: Mapping[str, Any], study: str) -> str:
     return name
 
 
-def kept_checkpoint(folder: Path) -> str:
-    """The checkpoint that the study of a folder goes on from; empty before its first one. Raises ConfigError where it
-    is finished."""
-    last = last_events(folder)
-    if isinstance(last.get("end"), Finished):
+def kept_checkpoint(folder: Path, store: str, said: TextIO | None = None) -> str:
+    """The checkpoint that the study of a folder goes on from: the newest, or the one before where that is missing or
+    damaged, which is then told to ``said`` (usually standard output). Empty before the first one. Raises ConfigError
+    where the study is finished, and where both are lost."""
+    from engine.stores import open_store
+    from engine.study.checkpoint import KEPT
+
+    if isinstance(last_events(folder).get("end"), Finished):
         raise ConfigError([("folder", f"{folder} is finished; there is nothing to go on with")])
-    saved = last.get("saved")
-    return saved.artifacts["checkpoint"] if isinstance(saved, Progressed | Paused | Stopped) else ""
+    newest = [*dict.fromkeys(reversed(_checkpoints(folder)))][:KEPT]
+    whole = first_whole(newest, open_store(store))
+    if newest and not whole:
+        why = "no checkpoint in it can be read: what it had found stays; start the study anew under another name"
+        raise ConfigError([("folder", f"{folder}: {why}")])
+    if newest and whole != newest[0]:
+        text = "The newest checkpoint is missing or damaged, so the study goes on from the one before"
+        print(console.at_now(text), file=said, flush=True)
+    return whole

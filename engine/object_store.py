@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from engine.errors import ConfigError, LeaseLost, StoreError
+from engine.errors import ArtifactLost, ConfigError, LeaseLost, StoreError
 from engine.objects import TOGETHER, Objects, StoredObject
 from engine.store import HASH, LEASE_S, Known, Lease
 
@@ -58,9 +58,9 @@ class _Artifacts:
     def get(self, digest: str) -> bytes:
         found = self.objects.get(self._key(digest))
         if found is None:
-            raise StoreError(f"Artifact {digest[:12]} is missing from {SCHEME}{self.objects.bucket}.")
+            raise ArtifactLost(f"Artifact {digest[:12]} is missing from {SCHEME}{self.objects.bucket}.")
         if hashlib.sha256(found.data).hexdigest() != digest:
-            raise StoreError(f"Artifact {digest[:12]} in {SCHEME}{self.objects.bucket} is damaged.")
+            raise ArtifactLost(f"Artifact {digest[:12]} in {SCHEME}{self.objects.bucket} is damaged.")
         return found.data
 
     def has(self, digest: str) -> bool:

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from engine.errors import DiskFull, EngineError, LeaseLost, StoreError
+from engine.errors import ArtifactLost, DiskFull, EngineError, LeaseLost, StoreError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 """``errno`` values of a full disk."""
@@ -44,7 +44,8 @@ class Artifacts(Protocol):
         ...
 
     def get(self, digest: str) -> bytes:
-        """The bytes with that hash. Raises StoreError when missing or damaged."""
+        """The bytes with that hash. Raises ArtifactLost when missing or damaged, StoreError when the store does not
+        answer."""
         ...
 
     def has(self, digest: str) -> bool:
@@ -58,6 +59,16 @@ class Artifacts(Protocol):
     def discard(self, digests: Iterable[str], since: float = math.inf) -> int:
         """Remove those of these artifacts that were neither put nor used ``since`` (Unix time); returns how many."""
         ...
+
+
+def first_whole(digests: Iterable[str], store: Artifacts) -> str:
+    """The first of these artifacts that is neither missing nor damaged; empty where none is. Raises StoreError when the
+    store does not answer."""
+    for digest in digests:
+        with contextlib.suppress(ArtifactLost):
+            store.get(digest)
+            return digest
+    return ""
 
 
 class Lease(Artifacts, Protocol):
@@ -186,9 +197,9 @@ class _Folder:
         try:
             data = self._path(digest).read_bytes()
         except FileNotFoundError as error:
-            raise StoreError(f"Artifact {digest[:12]} is missing from {self.folder}.") from error
+            raise ArtifactLost(f"Artifact {digest[:12]} is missing from {self.folder}.") from error
         if hashlib.sha256(data).hexdigest() != digest:
-            raise StoreError(f"Artifact {digest[:12]} in {self.folder} is damaged.")
+            raise ArtifactLost(f"Artifact {digest[:12]} in {self.folder} is damaged.")
         return data
 
     def has(self, digest: str) -> bool:

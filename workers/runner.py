@@ -12,10 +12,12 @@ from types import FrameType
 import structlog
 from django.db import connection
 
+from engine.store import first_whole
 from webapp.games.models import Simulator
 from webapp.lib import disk
 from webapp.lib.storage import store
 from webapp.studies import kinds
+from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 from workers import claims, launch, process, ray
 from workers.claims import RENEW_EVERY, Claim, Superseded, after_death
@@ -80,7 +82,8 @@ def _follow(claim: Claim, engine: Sequence[str], obey: float) -> str:
     """Run the study to its end; empty when that is recorded, else a sentence about its death."""
     job = claim.job
     folder = launch.prepare(job.pk, job.config)
-    study = Study([*engine, *launch.arguments(job.pk, claim.attempt, folder, checkpoint(job))], folder)
+    checkpoint = _checkpoint(claim)
+    study = Study([*engine, *launch.arguments(job.pk, claim.attempt, folder, checkpoint)], folder)
     code = 0
     try:
         relay = Relay(claim)
@@ -96,12 +99,19 @@ def _follow(claim: Claim, engine: Sequence[str], obey: float) -> str:
     return f"The {job.study.noun} {ended}."
 
 
-def checkpoint(job: Job) -> str:
-    """The newest checkpoint of the job that is in the store; empty to start from the beginning."""
-    for digest in (job.checkpoint, job.previous_checkpoint):
-        if digest and store().has(digest):
-            return digest
-    return ""
+def _checkpoint(claim: Claim) -> str:
+    """The newest checkpoint of the job that can be read; empty to start from the beginning. One that cannot be read is
+    forgotten, and the job's history says so."""
+    job = claim.job
+    kept = [digest for digest in (job.checkpoint, job.previous_checkpoint) if digest]
+    whole = first_whole(kept, store())
+    if kept and whole != kept[0]:
+        on = "The job goes on from the checkpoint before." if whole else "The job starts again."
+        message = f"Its newest checkpoint is missing or damaged. {on}"
+        incident = Entry("incident", {"what": "lost-checkpoint", "message": message}, job.tick)
+        claim.write([incident], checkpoint=whole, previous_checkpoint="")
+        job.checkpoint, job.previous_checkpoint = whole, ""
+    return whole
 
 
 def _relay_all(claim: Claim, study: Study, relay: Relay, obey: float) -> bool:

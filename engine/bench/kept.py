@@ -103,7 +103,7 @@ def studied(own: Path, config: Study, store: Path) -> tuple[Finished, float]:
     took, began = own / "processor", spent()
     before = float(took.read_text()) if took.exists() else 0.0
     if not _over(own):
-        failed = execute(config, own, str(store), resume=_checkpoint(own), said=sys.stderr)
+        failed = execute(config, own, str(store), resume=_checkpoint(own, str(store)), said=sys.stderr)
         took.write_text(f"{before + spent() - began:.1f}")
         if failed or not _over(own):
             raise EngineError(f"{config.name} is not over; call the benchmark again and it goes on")
@@ -116,8 +116,8 @@ def _over(own: Path) -> bool:
     return (own / "events.jsonl").exists() and isinstance(last_events(own).get("end"), Finished)
 
 
-def _checkpoint(own: Path) -> str:
-    return kept_checkpoint(own) if (own / "events.jsonl").exists() else ""
+def _checkpoint(own: Path, store: str) -> str:
+    return kept_checkpoint(own, store, sys.stderr) if (own / "events.jsonl").exists() else ""
 
 
 @cache

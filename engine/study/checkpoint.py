@@ -57,15 +57,24 @@ def read(config: Study, digest: str, store: Store) -> Checkpoint:
     return Checkpoint(meta["tick"], parts)
 
 
+KEPT = 2
+"""Checkpoints of a study that its own store keeps: with a replay each may take hundreds of megabytes."""
+
+
 class NewestCheckpoints:
-    """The newest two checkpoints of a study, the only ones that its own store keeps: with a replay each may take
-    hundreds of megabytes. ``before``: those of earlier attempts, the oldest first."""
+    """The newest checkpoints of a study. ``before``: those of earlier attempts, the oldest first, and the one that this
+    attempt goes on from."""
 
     def __init__(self, own: Store, before: Iterable[str]) -> None:
-        self._own, self._kept = own, list(dict.fromkeys(before))
+        self._own, self._kept = own, list[str]()
+        for digest in filter(None, before):
+            self._note(digest)
 
     def saved(self, digest: str) -> None:
         """This one is in the books, too."""
+        self._note(digest)
+        self._own.discard(self._kept[:-KEPT])
+        self._kept = self._kept[-KEPT:]
+
+    def _note(self, digest: str) -> None:
         self._kept = [each for each in self._kept if each != digest] + [digest]
-        self._own.discard(self._kept[:-2])
-        self._kept = self._kept[-2:]

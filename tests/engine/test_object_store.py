@@ -211,7 +211,7 @@ def test_a_search_that_was_killed_there_goes_on_and_ends_with_the_same_bytes_as_
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert not (folder / "store").exists()
-    saved = kept_checkpoint(folder)
+    saved = kept_checkpoint(folder, store.address)
     assert store.has(saved)
     found = list(run(config, open_store(store_of(folder)), saved))
     assert results(found) == results(list(run(config, FolderStore(tmp_path / "whole"))))

@@ -408,12 +408,38 @@ def test_a_setting_of_the_site_has_every_job_keep_a_tensorboard_log(
     assert told.settings == (["tensorboard=true"] if wanted else [])
 
 
-def test_a_checkpoint_that_vanished_is_replaced_by_the_one_before(make_job: MakeJob) -> None:
+@pytest.mark.parametrize("vanishes", [True, False])
+def test_a_checkpoint_that_vanished_or_is_damaged_is_replaced_by_the_one_before(
+    make_job: MakeJob, vanishes: bool, settings: Any
+) -> None:
     calm = run(make_job(ticks=8))
     job = run(make_job(ticks=8, deeds=[{"tick": 5, "attempt": 1, "do": "die"}]))
-    store().discard([job.checkpoint])
+    lose(job.checkpoint, vanishes, settings)
     again = run(job)
     assert (again.status, again.artifacts) == (Status.FINISHED, calm.artifacts)
+    said = [event.body["message"] for event in again.events.filter(kind="incident")]
+    assert said[1:] == ["Its newest checkpoint is missing or damaged. The job goes on from the checkpoint before."]
+
+
+@pytest.mark.parametrize("vanish", [True, False])
+def test_a_job_whose_checkpoints_are_all_lost_starts_again_and_says_so(
+    make_job: MakeJob, vanish: bool, settings: Any
+) -> None:
+    calm = run(make_job(ticks=8))
+    job = run(make_job(ticks=8, deeds=[{"tick": 5, "attempt": 1, "do": "die"}]))
+    for digest in (job.checkpoint, job.previous_checkpoint):
+        lose(digest, vanish, settings)
+    again = run(job)
+    assert (again.status, again.artifacts) == (Status.FINISHED, calm.artifacts)
+    said = [event.body["message"] for event in again.events.filter(kind="incident")]
+    assert said[1:] == ["Its newest checkpoint is missing or damaged. The job starts again."]
+
+
+def lose(digest: str, vanishes: bool, settings: Any) -> None:
+    if vanishes:
+        store().discard([digest])
+    else:
+        (Path(settings.STORE) / digest[:2] / digest[2:]).write_bytes(b"something else")
 
 
 def test_the_log_tells_an_engineer_the_last_words(make_job: MakeJob, caplog: pytest.LogCaptureFixture) -> None:
