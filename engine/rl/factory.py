@@ -13,6 +13,7 @@ from engine.errors import below
 from engine.mdp.interface import SeatSpec
 from engine.rl.gradient import GradientWorker, Plays
 from engine.rl.learner import Learner
+from engine.rl.memory import check_memory
 from engine.rl.policy import PolicySpec
 
 
@@ -45,7 +46,9 @@ def gradient_worker(sampler: Plays, chosen: Mapping[str, AnyLearner]) -> Gradien
 
 
 def make_learner(chosen: AnyLearner, seat: SeatSpec, seed: int, steps: int, place: str = "learner") -> Learner:
-    """A new learner. Raises ConfigError below ``place`` when it does not fit the seat's observations and actions."""
+    """A new learner. Raises ConfigError below ``place`` when it does not fit the seat's observations and actions, or
+    this machine."""
     with below(place):
+        check_memory(chosen, seat)
         learner: Learner = LEARNERS[chosen.kind].load()(seat, chosen, seed, steps)
     return learner

@@ -22,13 +22,14 @@ from engine.catalog import METHODS, weighted_ends
 from engine.config.aesrl import AESRLConfig
 from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
-from engine.errors import ConfigError
+from engine.errors import ConfigError, below
 from engine.events import AnyEvent, Counters, Logged, Started
 from engine.evorl.individuals import as_json, made
 from engine.evorl.shared_critic import SharedCritic
 from engine.evorl.trainings import opened
 from engine.problem import Evaluation, IndividualContext, of_kind
 from engine.rl.devices import on_threads
+from engine.rl.memory import check_memory
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
 from engine.rl.shared_replay import SharedReplay
@@ -88,6 +89,8 @@ class _AESRL(Scheduled):
         config = self.config
         game = references.make_for_one(config.game, 1, self.stopped)
         try:
+            with below("learner"):
+                check_memory(config.learner, game.spec.seats[0])
             self.learner = made(config, game.spec.seats[0])
             longest = min(game.spec.max_ticks or config.longest, config.longest)
             _keeps_an_episode(config, longest)

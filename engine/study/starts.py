@@ -9,7 +9,6 @@ makes no more minibatches for a decision than its settings say, as long as decis
 from __future__ import annotations
 
 import math
-import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -17,11 +16,12 @@ from typing import cast
 
 import numpy as np
 
+from engine import machine
 from engine.arrays import Bundle, pack
 from engine.channel import Weights
 from engine.config.policies import AGENT
 from engine.config.starts import LARGEST_VALUE, StartsConfig, name_of
-from engine.errors import Cancelled, ConfigError, EngineError
+from engine.errors import Cancelled, ConfigError, EngineError, below
 from engine.events import AnyEvent, Incident, Started
 from engine.experience import NOTHING, Lost, Parcel
 from engine.mdp.interface import SeatSpec
@@ -31,6 +31,7 @@ from engine.rl.dpcer import scheduler
 from engine.rl.factory import make_learner
 from engine.rl.learnable_parcels import LearnableParcels
 from engine.rl.learner import Metrics, State, averaged
+from engine.rl.memory import check_memory
 from engine.rl.onnx import exported
 from engine.rl.replayed import Replayed
 from engine.rl.task_actor import ACTIVE
@@ -170,6 +171,8 @@ class _Starts(EvaluatedRounds):
     def _prepare(self, *, begun: bool) -> None:
         """Everything as it begins. Raises ConfigError with all that does not fit, SimulatorError, Cancelled."""
         seat, self.longest, ends = seat_of_all(self.config, begun=begun, should_stop=self.stopped)
+        with below("learner"):
+            check_memory(self.config.learner, seat, len(self.config.tasks))
         self.agent = TaskTraining(self.config, seat, ends)
         self.active, self.curve = {AGENT: self.agent}, self.agent.record
         self._fits_into_redis()
@@ -181,7 +184,7 @@ class _Starts(EvaluatedRounds):
         replay = self.config.replay
         if replay.where != "redis" or named_redis(replay).address:
             return
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+        there = machine.memory() >> 20
         least = -(-NETWORKS * sum(vector.nbytes for vector in self.agent.vectors.values()) >> 20)
         if replay.megabytes > there:
             raise ConfigError([("replay.megabytes", f"this machine has {there:,} MB in all")])
