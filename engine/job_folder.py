@@ -17,7 +17,7 @@ import yaml
 from engine import console
 from engine.errors import ConfigError, DiskFull
 from engine.events import AnyEvent, Failed, Finished, Paused, Started, Stopped, encode
-from engine.store import FULL, HASH, first_whole
+from engine.store import FULL, HASH, FolderStore, first_whole
 from engine.text import clear
 
 STUDIES = Path("var/studies")
@@ -63,12 +63,14 @@ def execute(
     from engine.study import run
     from engine.study.checkpoint import NewestCheckpoints
 
-    kept = open_store(store)
-    newest = NewestCheckpoints(kept, [*_checkpoints(folder), resume]) if store == str(folder / "store") else None
+    kept, own = open_store(store), store == str(folder / "store")
+    newest = NewestCheckpoints(kept, [*_checkpoints(folder), resume]) if own else None
     _make(folder)
     _listen_to_signals()
     code = 1
     with _room(folder), _writing(config, folder, events, said) as write, _log_of(config, folder) as log:
+        if own and events is None:  # then no other process runs this study: those that did were killed
+            FolderStore(store).forget_holders()
         for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)

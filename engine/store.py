@@ -276,6 +276,12 @@ class FolderStore(_Folder):
             if held := self._held(home):
                 yield Known(home.name, _age(held))
 
+    def forget_holders(self) -> None:
+        """Remove every lease that no checkpoint needs, held or not: for whoever knows that no holder lives."""
+        for home in self.folder.glob("leases/[!.]*"):
+            if (held := self._held(home)) and not (held / _KEPT).exists():
+                FolderLease(held).drop()
+
     def sweep(self, since: float) -> None:
         for draft in (*self.folder.glob("??/.*"), *self.folder.glob("leases/.*")):
             if draft.stat().st_mtime < since:

@@ -21,7 +21,7 @@ LEAVES = {
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_functions",
     "formula_terms", "claims", "piping", "means",
     "peers", "experience", "starting", "text", "objects", "object_store", "stores", "process_group",
-    "processor_waits", "actor_counts", "standings",
+    "processor_waits", "actor_counts", "standings", "machine",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},

@@ -275,7 +275,8 @@ class SharedCritic(ABC):
         if self._uneasy:
             return []
         tick = min(self.played // self.config.every, self.config.ticks)
-        tick = self.config.ticks if self.done else min(tick, self.config.ticks - 1)
+        last = self.config.ticks if self.played >= self.config.steps else tick + 1  # which time cut off
+        tick = last if self.done else min(tick, self.config.ticks - 1)
         if tick <= self.tick:
             return []
         every, before = self.config.evaluate_every, self.tick

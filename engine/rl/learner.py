@@ -243,8 +243,8 @@ class BaseLearner(ABC):
 
     def _wrong(self, what: str) -> EngineError:
         return EngineError(
-            f"Learning went wrong after {self.steps} steps: the {what}. Take a smaller learning rate, or scale rewards "
-            "and observations."
+            f"Learning went wrong: the {what}. Take a smaller learning rate, or scale rewards and observations; and "
+            "where it begins with a saved agent, see whether that one still plays."
         )
 
     def start_from(self, weights: F32) -> None:

@@ -19,6 +19,7 @@ from engine.runtime.answering import ALLOWED, check_factory
 from engine.runtime.broadcast import Broadcast, Post, Relay
 from engine.runtime.channels import TO_HUB, Source, Ticket
 from engine.runtime.cluster import Cluster, Host, connected, load_ray
+from engine.runtime.folders import sweep_all
 from engine.runtime.members import ENDED, WorkerLimits
 from engine.runtime.supervisor import Supervisor
 from engine.runtime.worker import Worker
@@ -27,6 +28,7 @@ from engine.runtime.zmq_peers import HOST
 
 CPUS = 0.5  # two jobs on two processors both progress
 HALF = 0.5  # of all processors, for workers that must run at the same time
+GONE_S = 1.0  # in which the system ends a killed process
 
 Died = Callable[[str], None]
 Payload = Callable[[int, int], bytes]
@@ -109,6 +111,7 @@ class RayWorker:
         if self._process >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
+                select.select([self._process], [], [], GONE_S)  # what it had locked is free then
             os.close(self._process)
             self._process = -1
         if self._cluster.alive:
@@ -169,6 +172,7 @@ class RayWorkers(Supervisor):
         check_factory(factory, allowed)
         limits = limits or WorkerLimits()
         with contextlib.ExitStack() as stack:
+            stack.callback(sweep_all)  # folders that killed actors could not remove
             cluster = stack.enter_context(connected(address, workers, should_stop))
             found = list(hosts(cluster))
             host = found[0].address if len(found) > 1 else ""

@@ -38,6 +38,7 @@ from engine.simulators import references
 from engine.store import LEASE_S, Store, held
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Command, Control
+from engine.study.curve import time_is_up
 from engine.study.failures import with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.scheduled import Scheduled
@@ -148,6 +149,13 @@ class _AESRL(Scheduled):
             for name, seconds in ((role, busy - learning), (f"learning_{role}", learning)):
                 self.busy[name] = self.busy.get(name, 0.0) + seconds
             self.done += Counter({role: 1, f"learning_{role}": context.minibatches})
+
+    def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
+        """Says where the clock ended it."""
+        if (played := self.schedule.played) < self.config.steps:
+            nobody = "" if self.schedule.begun else " All were played by chance, so the agent has learned nothing."
+            yield self.say(Logged, message=time_is_up(played, self.config.steps) + nobody)
+        return {}
 
     def results(self, last: bool) -> dict[str, str]:
         """The centre as a policy, and the table of examinations."""

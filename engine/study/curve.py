@@ -199,7 +199,7 @@ def too_short(
     enough = f"{longest * battles * seats:,} decisions or more"
     sure = f", {enough} (an episode can last {longest:,})" if longest else ""
     every = config.checkpoint_every
-    now = f", now {every:,} {counted}" if every else ", by saying how long one is or by a longer training"
+    now = f", now {every:,} {counted}" if every else ", which a longer training does"
     of_seats = f" of their {seats} seats" if seats > 1 else ""
     return (
         f"No episode ended in this round: at its end all battles begin afresh, and {steps // (battles * seats):,} "
@@ -207,6 +207,11 @@ def too_short(
         f"is not learned. Make rounds longer{now}: several episodes of all {battles:,} battles{sure}. Or play fewer "
         f"battles together, or let {players} not wait for each update: then battles go on."
     )
+
+
+def time_is_up(played: int, asked: int) -> str:
+    """The message where the clock ended a training before all decisions that were asked for."""
+    return f"Time is up: {played:,} of {asked:,} decisions were played."
 
 
 def nothing_to_learn(update: int) -> str:

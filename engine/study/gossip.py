@@ -33,7 +33,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.agent_pool import AgentPool, Direction, open_agents
 from engine.study.control import Command, Control
-from engine.study.curve import too_short
+from engine.study.curve import time_is_up, too_short
 from engine.study.evaluation import LAST, MeasuredPolicies, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.gossip_agents import learner_of, name_of
@@ -65,7 +65,7 @@ class _Gossip(Session):
         super().__init__(store, control)
         self.config, self.training = config, config.training
         self.tick = self.reported = self.epoch = self.losses = 0
-        self.late = False  # its minutes are over
+        self.late = self.ended = False  # its minutes are over; and its last round is closed
         self.longest, self.warned = 0, False
         self.saved = ""
         self.pending: Metrics | None = None
@@ -151,7 +151,7 @@ class _Gossip(Session):
         self.throttle.restart()
         if self.pending is not None:
             yield from self._close_round(agents, self.pending, due=True)
-        while self.pending is None and self.tick < self.config.ticks:
+        while self.pending is None and not self.ended:
             if command := self.control():
                 return command
             for report in self._gathered(agents):
@@ -252,14 +252,13 @@ class _Gossip(Session):
     def _progressed(self, agents: AgentPool) -> Iterator[AnyEvent]:
         """Close a round: the agents go on with the next one while this process writes and evaluates."""
         before, every, self.losses = self.tick, self.config.evaluate_every, 0
-        self.tick = self.config.ticks if self.over else self._rounds()
+        self.tick, self.ended = self._rounds(), self.over
         self.curve.closed([state["learner"].arrays["weights"] for state in self.states])
         self.curve.without_lost(agents.present)
         metrics, links = self.curve.metrics(), self.curve.table()
         if self.config.waits and not (self.curve.ended or self.warned):
             self.warned = True
-            together = self.training.model_copy(update={"checkpoint_every": self.config.checkpoint_every})
-            yield self.say(Logged, message=too_short(together, self.curve.steps, self.longest, "agents"))
+            yield self.say(Logged, message=too_short(self.training, self.curve.steps, self.longest, "agents"))
         self.curve.restart()
         self.links = self.store.put(pack({"topology": self.config.topology}, links))
         self.saved = self._checkpoint()
@@ -270,8 +269,10 @@ class _Gossip(Session):
 
     def _rounds(self) -> int:
         """Rounds whose updates are made: of agents that do not wait, several may be over since the last look."""
-        rounds = self.tick + 1
-        while not self.config.waits and self.updates >= self.config.updates_after(rounds + 1) * self.config.agents:
+        config, rounds = self.config, self.tick + 1
+        if self.updates >= config.updates * config.agents:
+            return config.ticks
+        while not config.waits and self.updates >= config.updates_after(rounds + 1) * config.agents:
             rounds += 1
         return rounds
 
@@ -311,6 +312,8 @@ class _Gossip(Session):
 
     def _ended(self, command: Command) -> Iterator[AnyEvent]:
         """The last events. An agent's updates since its last state are lost: they are made again."""
+        if not command and self.updates < self.config.updates * self.config.agents:
+            yield self.say(Logged, message=time_is_up(self.steps, self.config.steps))
         since = self.steps - sum(int(state["learner"].meta["steps"]) for state in self.states)
         if command and since > 0 and self.pending is None:
             again = f"the {since:,} decisions since then are played again."
@@ -332,6 +335,8 @@ class _Gossip(Session):
         round_ = self.curve.state() | {"pending": self.pending, "links": self.links, "learned": self.learned}
         if self.pending is not None:
             round_["reported"] = self.reported
+        if self.ended:
+            round_["ended"] = True
         parts = {"round": Bundle(round_, {})}
         for i, state in enumerate(self.states):
             parts |= {f"{part}/{name_of(i)}": bundle for part, bundle in state.items()}
@@ -347,7 +352,7 @@ class _Gossip(Session):
         self.learned = [int(state["learner"].meta["steps"]) for state in self.states]
         self.versions = self._stored_versions()
         self.curve.load(meta)
-        self.late = self.tick >= self.config.ticks
+        self.late = self.ended = meta.get("ended", False)
         self.pending, self.links, self.saved = meta["pending"], meta["links"], digest
         self.reported = meta.get("reported", self.tick)
 

@@ -19,7 +19,7 @@ from engine.config.aesrl import AESRLConfig
 from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, decode, encode
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator, as_json, build
 from engine.mdp.trajectory import Batch
 from engine.problem import IndividualContext, Request
@@ -316,6 +316,9 @@ def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(stor
     last = events[-1]
     assert isinstance(last, Finished)
     assert last.counters.steps < began.steps
+    assert last.tick == 1, "no round is counted that never was"
+    told = f"Time is up: {last.counters.steps:,} of {began.steps:,} decisions were played. All were played by chance, "
+    assert [e.message for e in events if isinstance(e, Logged)][-1] == f"{told}so the agent has learned nothing."
     centre = [Policy.stored(store, event.artifacts["policy_description"]).weights for event in (first, last)]
     assert np.array_equal(*centre), "nothing was learned in that time"
     more = {**LEARNER, "network": {"policy": [24], "critic": [16]}}

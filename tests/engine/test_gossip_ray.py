@@ -124,6 +124,23 @@ def risen(versions: Sequence[int]) -> bool:
     return bool(versions) and versions[-1] - versions[0] > 2 * BOUND
 
 
+def test_nothing_that_agents_had_on_the_disk_outlives_them(
+    ray: RayServer, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders, close = list[Path](), RemoteAgents.close
+
+    def noted(agents: RemoteAgents) -> None:
+        folders.extend(Path(member.endpoint.removeprefix("ipc://")).parent for member in agents._here.values())
+        assert all(folder.is_dir() for folder in folders)
+        close(agents)
+
+    monkeypatch.setattr(RemoteAgents, "close", noted)
+    *_, end = run(study(pool=RAY, **PAIR), store)
+    assert isinstance(end, Finished), end
+    assert len(folders) == 2
+    assert not any(folder.exists() for folder in folders)
+
+
 def test_a_study_that_is_killed_with_all_its_processes_goes_on_to_the_same_parameters(
     ray: RayServer, store: FolderStore, tmp_path: Path
 ) -> None:

@@ -254,10 +254,12 @@ def test_they_begin_with_a_trained_policy_and_end_when_their_minutes_are_over(
     *_, first = run(study(), store)
     assert isinstance(first, Finished)
     start = first.artifacts["policy_description"]
-    *_, last = run(study(start=start, minutes=1e-6, staleness=staleness, seed=9), store)
+    *_, said, last = run(study(start=start, minutes=1e-6, staleness=staleness, seed=9), store)
     assert isinstance(last, Finished)
-    assert last.tick == 4
+    assert last.tick == 1, "no round is counted that never was"
     assert 0 < last.counters.steps < 2048
+    assert isinstance(said, Logged)
+    assert said.message == f"Time is up: {last.counters.steps:,} of 2,048 decisions were played."
     begun = agents_of(study(start=start, staleness=staleness), store)
     assert all(np.array_equal(each, Policy.stored(store, start).weights) for each in begun)
 

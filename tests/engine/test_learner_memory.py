@@ -66,7 +66,7 @@ def test_a_minibatch_is_counted_with_what_its_layers_give(monkeypatch: pytest.Mo
     with_memory(monkeypatch, 10**9)
     wide: dict[str, Any] = {"policy": (2048, 2048), "critic": (2048,)}
     check_memory(SACConfig(minibatch=50_000, network=wide), seat(SEEN))
-    with pytest.raises(ConfigError, match="minibatch: 100,000 decisions take at least 1.6 GB"):
+    with pytest.raises(ConfigError, match=r"minibatch: 100,000 decisions take at least 1\.6 GB"):
         check_memory(SACConfig(minibatch=100_000, network=wide), seat(SEEN))
 
 

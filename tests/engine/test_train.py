@@ -333,7 +333,10 @@ def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, samp
 
 
 def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings() -> None:
-    for every, advice in ((0, "or by a longer training: several"), (256, "longer, now 256 decisions: several")):
+    for every, advice in (
+        (0, "longer, which a longer training does: several"),
+        (256, "longer, now 256 decisions: several"),
+    ):
         said = too_short(study(checkpoint_every=every), 512, 0)
         assert advice in said
         assert "_" not in said

@@ -150,8 +150,9 @@ def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights(team: Studio, 
     append(job, {}, [Entry("progressed", body, 5)], tick=5, metrics=metrics, counters=counters)
     content = designer.get(page(job)).content.decode()
     assert "had a return of 3.5 (95\N{NO-BREAK SPACE}% range 3 to 4) after 99 decisions" in content
-    assert "apart by <b>0.241&nbsp;%</b> of their size" in content
-    assert "that it can be 0.5&nbsp;% at most" in content
+    assert "apart by <b>0.241\N{NO-BREAK SPACE}%</b> of their size" in content
+    assert [chart.levels[0][0] for chart in [designer.get(page(job)).context["apart"]]] == ["0\N{NO-BREAK SPACE}%"]
+    assert "that it can be 0.5\N{NO-BREAK SPACE}% at most" in content
 
 
 @pytest.mark.parametrize(("agents", "topology"), [(2, "ring"), (4, "full")])
@@ -160,7 +161,7 @@ def test_of_agents_that_are_always_alike_no_distance_is_drawn(
 ) -> None:
     content = designer.get(page(played(team, agents=agents, topology=topology))).content.decode()
     assert "They are always alike" in content
-    assert "Distance in %" not in content
+    assert "Distance, as a share" not in content
     assert "of their time waiting for each other" in content
 
 

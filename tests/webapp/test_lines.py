@@ -6,9 +6,11 @@ import math
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from webapp.lib.words import number
-from webapp.studies.lines import BOTTOM, END, GAP, LEFT, LETTER, RIGHT, TOP, LineRange, Lines, marks, shown
+from webapp.studies.lines import BOTTOM, END, GAP, LEFT, LETTER, RIGHT, TOP, LineRange, Lines, from_nought, marks, shown
 
 
 def test_a_line_leaves_out_what_nobody_told_and_ends_at_the_ends_of_the_axes() -> None:
@@ -30,6 +32,27 @@ def test_axes_name_round_numbers_within_their_ends() -> None:
         assert low - 1e-9 <= found[0] <= found[-1] <= high + 1e-9
 
 
+@given(st.integers(1, 10**9), st.floats(0.0, 1.0))
+def test_an_axis_names_three_places_wherever_their_texts_are_short_enough(span: int, share: float) -> None:
+    first = round(share * span)
+    drawn = Lines("Decisions → more", [first, first + span], [("a", "Score", [0.0, 1.0])], lambda x: number(round(x)))
+    longest = LETTER * len(number(first + span)) + GAP
+    if span >= 10 and 6 * longest < RIGHT - LEFT:
+        assert len(drawn.places) >= 3, drawn.places
+    assert len({text for text, _ in drawn.places}) == len(drawn.places) <= 6
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_an_axis_beside_a_drawing_names_three_levels_unless_their_texts_would_be_alike(low: float, span: float) -> None:
+    drawn = Lines("x", [0, 1], [("a", "Score", [low, low + span])])
+    assert 3 <= len(drawn.levels) <= 6 or span < abs(low) / 50
+
+
+def test_what_is_never_below_0_begins_there() -> None:
+    assert from_nought([[None, 3.0], [math.nan, 2.0]]) == (0.0, 3.0)
+    assert from_nought([[0.0, None]]) == from_nought([]) == (0.0, 1.0)
+
+
 def test_numbers_have_three_digits_and_true_minus_signs() -> None:
     told = {0.0: "0", -0.25: "−0.25", 12.5: "12.5", 1234.4: "1,234", -1623.4: "−1,623", 0.01234: "0.0123", 7.0: "7"}
     assert {value: shown(value) for value in told} == told
@@ -47,7 +70,7 @@ def test_texts_below_an_axis_leave_room_between_each_other_even_in_large_letters
     drawn = Lines("Decisions → more", [0.0, last], [("first", "Score", [0.0, 1.0])], lambda x: number(round(x)))
     widths = [(text, x, LETTER * len(text)) for text, x in drawn.places]
     ends = [(x - width, x) if x > END else (x - width / 2, x + width / 2) for _, x, width in widths]
-    assert len(ends) >= 2
+    assert len(ends) >= (3 if last < 1e10 else 2)
     assert all(right - left >= GAP for (_, left), (right, _) in pairwise(ends))
 
 

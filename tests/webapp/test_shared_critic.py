@@ -263,7 +263,8 @@ def test_shares_are_told_in_per_cent_and_nothing_else_is() -> None:
     rounds: Columns = {"steps": [1.0, 2.0], "seconds": [1.0, 2.0]}
     rounds |= {name: [0.25, 0.5] for name in ("chance_rl", "sigma", "floor")}
     charts = {small.title: small.chart for small in search(rounds, 0.0, learns=True)}
-    assert [chart.levels[-1][0] for chart in charts.values()] == ["100\u00a0%", "0.5", "100\u00a0%"], [*charts]
+    assert [chart.levels[-1][0] for chart in charts.values()] == ["100\u00a0%", "0.4", "100\u00a0%"], [*charts]
+    assert {chart.levels[0][0] for chart in charts.values()} == {"0", "0\u00a0%"}
 
 
 def test_no_chart_has_rounds_in_which_only_chance_played(team: Studio, designer: Client) -> None:
@@ -451,7 +452,7 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
     Job.objects.filter(pk=job.pk).update(metrics=metrics)
     answer = designer.get(page(job))
     shown = answer.content.decode()
-    assert "is 20 lessons or more short of 0.75 for each decision since then: it has had 1.9 so far" in shown
+    assert "is 20 lessons or more short of 0.75 for each decision since then: it has had 1.9 for each so far" in shown
     assert dict(answer.context["specialist"])["Minibatches for each decision that chance did not play"] == "1.9"
     lines = {small.title: small.chart.lines for small in answer.context["search"]}
     fewest, lessons = lines["Lessons of the critic for each decision after those by chance"]

@@ -11,7 +11,7 @@ from webapp.gossip.asking import TOPOLOGIES, GossipForm, GossipIntake
 from webapp.gossip.drawing import Circle
 from webapp.lib.words import number, percent, plural
 from webapp.studies.kinds import Found, Rows
-from webapp.studies.lines import Column, Lines, shown
+from webapp.studies.lines import Column, Lines, from_nought, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
@@ -64,7 +64,7 @@ class SideBySide(Rehearsed, OneAgent):
             "curves": _curves(columns),
             "apart": _apart(columns),
             "evaluated": _evaluated(job, columns),
-            "now": _now(columns),
+            "now": _now(columns, job.config["staleness"] == 0),
             "cut": _cut(columns),
             "remedy": REMEDY,
             "sharing": crowded(job.config["agents"], "agent") if apart else "",
@@ -128,9 +128,9 @@ class SideBySide(Rehearsed, OneAgent):
         ]
 
 
-def _lines(columns: Columns, lines: list[tuple[str, str, Column]], tags: dict[str, str], apart: list[str]) -> Lines:
+def _lines(columns: Columns, lines: list[tuple[str, str, Column]], **more: Any) -> Lines:
     steps = [step or 0.0 for step in columns.get("steps", [])]
-    return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), tags=tags, apart=apart)
+    return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), **more)
 
 
 def _curves(columns: Columns) -> Lines:
@@ -140,7 +140,8 @@ def _curves(columns: Columns) -> Lines:
     mean = columns.get("return", [None] * len(columns.get("steps", [])))
     agents = [("other", f"Agent {numbers[name]}", each[name]) for name in sorted(each, key=numbers.__getitem__)]
     tags = {f"Agent {i}": str(i) for i in numbers.values()} if len(agents) <= TAGGED else {}
-    return _lines(columns, [*agents, ("first", "All agents", mean)], tags, [name for _, name, _ in agents])
+    apart = [name for _, name, _ in agents]
+    return _lines(columns, [*agents, ("first", "All agents", mean)], tags=tags, apart=apart)
 
 
 def _in_shares(columns: Columns) -> Columns:
@@ -159,15 +160,22 @@ def _apart(columns: Columns) -> Lines:
     found = [("first", "How far apart they are", columns.get("distance", nothing))]
     if "distance_bound" in columns:
         found.insert(0, ("second", "How far they can be at most", columns["distance_bound"]))
-    return _lines(columns, found, {}, [])
+    return _lines(columns, found, up=from_nought(column for *_, column in found), says=_per_cent)
 
 
-def _now(columns: Columns) -> dict[str, str]:
-    """The last values that rounds told, as pages have them; those that none told are left out."""
+def _per_cent(value: float | None) -> str:
+    return f"{shown(value)}\N{NO-BREAK SPACE}%"
+
+
+def _now(columns: Columns, waits: bool) -> dict[str, Any]:
+    """The last values that rounds told, as pages have them; those that none told are left out, and how long agents
+    waited where they need not. ``alike``: they are never apart."""
     names = ("distance", "distance_bound", "waiting")
     series = {name: [v for v in columns.get(name, []) if v is not None] for name in names}
-    found = {name: shown(values[-1]) for name, values in series.items() if values}
-    return found | ({"waiting": percent(series["waiting"][-1])} if series["waiting"] else {})
+    waiting = series.pop("waiting")
+    found: dict[str, Any] = {name: _per_cent(values[-1]) for name, values in series.items() if values}
+    found |= {"waiting": percent(waiting[-1])} if waiting and (waits or waiting[-1]) else {}
+    return found | {"alike": bool(series["distance_bound"]) and series["distance_bound"][-1] == 0}
 
 
 def _evaluated(job: Job, columns: Columns) -> Evaluated | None:

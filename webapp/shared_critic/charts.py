@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from webapp.lib.words import number, percent
-from webapp.studies.lines import LineRange, Lines, axis, known, shown, with_ends
+from webapp.studies.lines import LineRange, Lines, axis, from_nought, known, shown, with_ends
 from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
 from webapp.training.evaluated import HIGH, LOW
@@ -75,13 +75,14 @@ def _decisions(value: float) -> str:
 
 def drawn(
     rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
-    words: Callable[[float], str] = _decisions, unit: float = 1.0, *, shares: bool = False,
+    words: Callable[[float], str] = _decisions, unit: float = 1.0, *, nought: bool = False, shares: bool = False,
 ) -> Lines:  # fmt: skip
-    """Of the rows in which one of the lines has something to show; ``shares``: of values that are told in per cent."""
+    """Of the rows in which one of the lines has something to show; ``nought``: of values that are never below it;
+    ``shares``: of those that are told in per cent."""
     nothing: list[float | None] = [None] * len(rounds[by])
     columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
     rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
-    up, says = ((0.0, 1.0), percent) if shares else (None, shown)
+    up, says = ((0.0, 1.0), percent) if shares else (from_nought(c for *_, c in columns) if nought else None, shown)
     lines_drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
     both = {name: [rounds.get(f"{metric}{end}", nothing) for end in ("_low", "_high")] for _, name, metric in lines}
     ranges = {
@@ -114,8 +115,11 @@ def search(rounds: Columns, least: float, learns: bool) -> list[Small]:
     )  # fmt: skip
     columns = rounds | {"least": [None if value is None else least for value in rounds.get(LESSONS, ())]}
     lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
-    return [
-        Small(title, text, drawn(columns, (*lines.get(name, ()), ("first", title, name)), shares=name in SHARES))
+    there = [
+        (title, text, (*lines.get(name, ()), ("first", title, name)), name in SHARES)
         for name, title, text in charts
         if (learns or name not in OF_LEARNING) and any(value is not None for value in rounds.get(name, ()))
+    ]
+    return [
+        Small(title, text, drawn(columns, those, nought=True, shares=shares)) for title, text, those, shares in there
     ]

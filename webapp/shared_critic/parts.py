@@ -73,7 +73,7 @@ class Together(Rehearsed, Learning):
             "declared": declared(job.config),
             "learns": study.method.learns,
             "chance": int(job.metrics.get("steps_start", 0)),
-            "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1])
+            "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1], nought=True)
             if "p_rl" in rounds
             else None,
             "search": charts.search(rounds, _least(job), study.method.learns) if rounds else [],

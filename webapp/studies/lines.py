@@ -183,8 +183,8 @@ class Lines:
         self.apart = [line for line in self.lines if line.place]
         self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines if not line.place} | dict(several or {})
-        self.levels = [(says(value), frame.y(value)) for value in marks(*frame.up)]
-        self.places = side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
+        self.levels = [(says(value), frame.y(value)) for value in _levels(*frame.up, says)]
+        self.places = spaced(*frame.across, words, frame.x)
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
         self.rows = [[at, *values] for at, values in zip(places, zip(*cells, strict=True), strict=True)]
 
@@ -198,6 +198,12 @@ def ends(values: Sequence[float | None]) -> tuple[float, float]:
     """The lowest and the highest of the known ones; 0 and 1 where there is none."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     return min(finite, default=0.0), max(finite, default=1.0)
+
+
+def from_nought(columns: Iterable[Column]) -> tuple[float, float]:
+    """The ends of an axis of values that are never below 0."""
+    most = max((value for column in columns for value in column if value is not None and known(value)), default=0.0)
+    return 0.0, most if most > 0 else 1.0
 
 
 def axis(lines: Sequence[Column], ranges: Sequence[Column]) -> tuple[float, float]:
@@ -223,14 +229,42 @@ def marks(low: float, high: float) -> list[float]:
     rough = (high - low) / MARKS
     power = 10.0 ** math.floor(math.log10(rough))
     step = first(power * times for times in (1, 2, 5, 10) if power * times >= 0.999 * rough)
+    return _multiples(step, low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
     return [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def _levels(low: float, high: float, says: Callable[[float], str]) -> list[float]:
+    """Round numbers of the axis beside a drawing: finer ones where there would be fewer than ``LEAST``, as long as
+    their texts differ."""
+    found = marks(low, high)
+    finer = several(low, high) if high > low and len(found) < LEAST else found
+    return finer if len({*map(says, finer)}) == len(finer) else found
+
+
+def spaced(
+    low: float, high: float, words: Callable[[float], str], at: Callable[[float], float]
+) -> list[tuple[str, float]]:
+    """As many round numbers between the ends of an axis, in ``words`` and where they stand, as leave room between each
+    other, and not more than ``MOST``."""
+    if high <= low:
+        return side_by_side([(words(low), at(low))])
+    power, found = 10.0 ** math.floor(math.log10(high - low)), list[tuple[str, float]]()
+    for step in (power * times for times in (5, 4, 2, 1, 0.5, 0.2)):
+        finer = [(words(value), at(value)) for value in _multiples(step, low, high)]
+        if len(finer) > MOST or len({text for text, _ in finer}) < len(finer) or side_by_side(finer) != finer:
+            break
+        found = finer
+    return found
 
 
 def several(low: float, high: float) -> list[float]:
     """Three to six round numbers between the two different ends of an axis."""
     power, found = 10.0 ** math.floor(math.log10(high - low)), list[float]()
     for step in (power * times for times in (2, 1, 0.5, 0.2)):
-        found = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+        found = _multiples(step, low, high)
         if len(found) >= LEAST:
             break
     return found if len(found) <= MOST else found[::2]

@@ -48,7 +48,7 @@ class StyleSearches(SettingsSearches):
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, what it shows, and the map of styles as it grows."""
         own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
-               "now": course.now(job), "began": _began(job), "specialist": _specialist(job),
+               "now": course.now(job), "specialist": _specialist(job),
                "whole": whole_batches(job.config["task"], "an agent")}  # fmt: skip
         below = map_page.context(job, request.GET)
         if own["mine"] is not None and below["map"] is not None:
@@ -154,17 +154,11 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     ]
 
 
-def _began(job: Job) -> Agent | None:
-    """The saved agent whose copies its first agents are."""
-    agent: Agent | None = beginnings.agent_of(job.config, job.project)
-    return agent
-
-
 def _first_agents(job: Job) -> str:
     """What its first agents begin with."""
     if not job.config["start"]:
         return "new networks"
-    agent = _began(job)
+    agent: Agent | None = beginnings.agent_of(job.config, job.project)
     called = f"“{agent.name}”" if agent else "an agent that is not kept any more"
     deleted = ", which was deleted" if agent and agent.deleted_at else ""
     return f"copies of {called}{deleted}, each changed a little"

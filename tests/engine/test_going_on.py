@@ -1,4 +1,4 @@
-"""A study whose newest checkpoint a disk has damaged goes on from the one before, and says so."""
+"""Going on with a killed study in its folder: from a damaged checkpoint, and without what its processes left."""
 
 from __future__ import annotations
 
@@ -74,6 +74,17 @@ def test_where_both_are_lost_it_is_refused_in_words_and_what_it_has_found_stays(
     assert cli.main(["resume", str(killed)]) == 2
     assert "no checkpoint in it can be read" in capsys.readouterr().err
     assert (killed / "events.jsonl").read_bytes() == before
+
+
+def test_what_killed_processes_held_goes_at_once_and_what_a_checkpoint_needs_stays(killed: Path) -> None:
+    store = FolderStore(killed / "store")
+    held, needed = store.lease("held-1"), store.lease("needed-1")
+    assert held is not None
+    assert needed is not None
+    held.put(b"a replay")
+    needed.keep()
+    assert cli.main(["resume", str(killed)]) == 0
+    assert [known.name for known in store.leases()] == ["needed-1"]
 
 
 def test_one_that_was_gone_back_to_is_kept_until_two_newer_ones_are_there(tmp_path: Path) -> None:
