@@ -15,7 +15,7 @@ from engine.config.starts import LARGEST, LEAST, StartsConfig, name_of
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
 from engine.store import Store
-from engine.text import printable
+from engine.text import printable, ranged
 
 Settings = Mapping[str, Any]
 """A study, as JSON."""
@@ -137,9 +137,7 @@ class Trained:
         if (mean := f"{policy}return") in m:
             words.insert(0, f"return {m[mean]:.4g}")
         if (mean := f"{policy}evaluation_return") in m:
-            low, high = m.get(f"{mean}_low"), m.get(f"{mean}_high")
-            ends = "" if low is None or high is None else f" ({low:.4g} to {high:.4g})"
-            words.append(f"on fresh episodes {m[mean]:.4g}{ends}")
+            words.append(f"on fresh episodes {ranged(m, mean)}")
         return ", ".join(words)
 
     def _age(self, m: Mapping[str, float], policy: str) -> list[str]:

@@ -83,6 +83,8 @@ class TensorBoardLog:
     def _add(self, record: Event) -> None:
         if self._writer is None:
             self._writer = EventFileWriter(str(self.folder))
+        elif not self.folder.is_dir():  # a file that was removed can still be written into, and nobody finds it
+            raise FileNotFoundError("the folder was removed")
         self._writer.add_event(record)
         self._writer.flush()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 TURNING = "\u202a-\u202e\u2066-\u2069"
@@ -110,3 +110,10 @@ def written(value: object, form: str) -> str:
     """A number in a Python format, with the minus sign that people write: (-4.25, "+.1f") → "−4.2". What programs read
     has a hyphen instead."""
     return format(value, form).replace("-", "\u2212")
+
+
+def ranged(metrics: Mapping[str, float], name: str) -> str:
+    """A metric for a console, with its range where it has one: "-150 (-170 to -130)"."""
+    low, high = metrics.get(f"{name}_low"), metrics.get(f"{name}_high")
+    ends = "" if low is None or high is None else f" ({low:.4g} to {high:.4g})"
+    return f"{metrics[name]:.4g}{ends}"

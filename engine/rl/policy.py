@@ -39,6 +39,8 @@ TEAM = "team-"
 JSON, TENSORS = "policy.json", "policy.safetensors"
 UNREADABLE = (KeyError, TypeError, ValueError, OverflowError, RecursionError, ConfigError)
 """What a description raises that is none of a policy."""
+LARGEST = 1e18
+"""Of a weight; the square of a larger one may be beyond float32, and no training gets there."""
 
 
 class PolicySpec(NamedTuple):
@@ -233,8 +235,9 @@ class Policy(NamedTuple):
                 raise StoreError(f"{TENSORS} is not the file that {JSON} describes: their check sums differ.")
             spec = _spec_of(found)
             weights = spec.model().weights(safetensors.numpy.load(tensors))
-            if not np.isfinite(weights).all():
-                raise StoreError(f"Some of the numbers in {TENSORS} are not finite, so it cannot play or learn.")
+            if not (np.abs(weights) < LARGEST).all():
+                why = "are not finite, or too large to compute with"
+                raise StoreError(f"Some of the numbers in {TENSORS} {why}, so it cannot play or learn.")
             return cls(spec, weights, int(found["version"]))
         except (*UNREADABLE, SafetensorError) as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
@@ -274,6 +277,10 @@ def _spec_of(description: Mapping[str, Any]) -> PolicySpec:
     """The specification in a policy's description. Raises KeyError, TypeError, ValueError, ConfigError."""
     fields = description["seat"]
     seat = msgspec.convert(fields, GroupSpec if "members" in fields else SeatSpec)
+    if len({seen.name for seen in seat.observations}) < len(seat.observations):
+        raise ValueError("two of its observations have the same name")
+    if any(length < 1 for seen in seat.observations for length in seen.shape):
+        raise ValueError("one of its observations has no numbers")
     network = parse(NetworkConfig, description["network"])
     kind, normalise, duelling = (description[name] for name in ("kind", "normalise", "duelling"))
     return PolicySpec(seat, network, kind, bool(normalise), bool(duelling))

@@ -43,7 +43,7 @@ from engine.study.failures import with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
-from engine.text import figures
+from engine.text import figures, ranged
 
 
 def aes_rl(config: AESRLConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -232,5 +232,5 @@ class Words:
             "return_estimate": "centre about", "return_es": "evolving", "return_rl": "learning",
             "evaluation_return": "on fresh episodes",
         }  # fmt: skip
-        found = [f"{words} {metrics[name]:.4g}" for name, words in named.items() if name in metrics]
+        found = [f"{words} {ranged(metrics, name)}" for name, words in named.items() if name in metrics]
         return ", ".join([*found, f"{metrics.get('steps_per_second', 0.0):,.0f} a second"])

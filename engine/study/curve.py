@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.config.train import TrainConfig
+from engine.catalog import reach_of, weighted_ends
+from engine.config.rl import AnyLearner
+from engine.config.train import TrainConfig, TrainGame
 from engine.events import Counters
+from engine.mdp.interface import SeatSpec
 from engine.rl.collector import Arrival
 from engine.rl.examine import Examination
 from engine.rl.learner import Metrics
+from engine.rl.reward_terms import called
 from engine.rl.sampler import Episode
 
 _KEPT = ("staleness_max",)
@@ -186,6 +190,15 @@ class Curve:
         """Continue from ``state``."""
         self.lost, self.before, self.began = state["lost"], state["seconds"], time.monotonic()
         self.restart()
+
+
+def policy_curve(game: TrainGame, learner: AnyLearner, seat: SeatSpec, longest: int) -> PolicyCurve:
+    """The learning curve of a policy that learns on a seat; ``longest``: decisions of the longest episode, or 0."""
+    weights = [learner.rewards[name].weight if name in learner.rewards else 1.0 for name in called(seat)]
+    curve = PolicyCurve(seat.rewards, weights, seat.signals, game.least_return)
+    if longest and len(weights) == 1 and reach_of(game.name, game.settings):
+        curve.known["return"] = weighted_ends(game.name, game.settings, longest, weights[0])
+    return curve
 
 
 def too_short(

@@ -9,28 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.catalog import reach_of, weighted_ends
 from engine.columns import Arrays
 from engine.config.gossip import GossipConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.gossip import Ball, beta, distance, mixing
 from engine.rl.gossip_agent import Link, Report
 from engine.rl.learner import Metrics
-from engine.study.curve import Curve, PolicyCurve
+from engine.study.curve import Curve, PolicyCurve, policy_curve
 from engine.study.gossip_agents import name_of
 
 OF_EACH = ("return", "score", "win")
 """What a round tells of each agent alone."""
-
-
-def policy_curve(config: GossipConfig, seat: SeatSpec, longest: int) -> PolicyCurve:
-    """A learning curve of one of the study's policies; ``longest``: decisions of the longest episode, or 0."""
-    rewards, game = config.learner.rewards, config.game
-    weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
-    curve = PolicyCurve(seat.rewards, weights, seat.signals, game.least_return)
-    if longest and len(weights) == 1 and reach_of(game.name, game.settings):
-        curve.known["return"] = weighted_ends(game.name, game.settings, longest, weights[0])
-    return curve
 
 
 class GossipCurve(Curve):
@@ -39,7 +28,8 @@ class GossipCurve(Curve):
     where agents wait for each other; ``links``: of each agent, as it told them last."""
 
     def __init__(self, config: GossipConfig, seat: SeatSpec, longest: int) -> None:
-        self.whole, *self.each = (policy_curve(config, seat, longest) for _ in range(1 + config.agents))
+        made = (policy_curve(config.game, config.learner, seat, longest) for _ in range(1 + config.agents))
+        self.whole, *self.each = made
         self.config, self.ball = config, Ball(beta(mixing(config.topology, config.agents)))
         self.apart = self.size = 0.0
         self.links: dict[int, list[Link]] = {}

@@ -12,13 +12,12 @@ from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
 from engine.rl.learner import Learner
 from engine.rl.policy import Policy
-from engine.rl.reward_terms import called
 from engine.rl.surgery import grown
 from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
 from engine.study.casting import cast_of, check_limits, players_of
-from engine.study.curve import Curve, PolicyCurve
+from engine.study.curve import Curve, policy_curve
 from engine.study.policy_training import PolicyTraining, portion
 from engine.study.sampler_factory import seated
 
@@ -39,7 +38,7 @@ def make_learners(
     Raises Cancelled once ``should_stop`` returns True."""
     with contextlib.closing(references.make(config.game, 1, should_stop)) as game:
         seats = seated(config, game).spec.seats
-        policies = {name: _training(config, name, seats) for name in config.learners}
+        policies = {name: _training(config, name, seats, game.spec.max_ticks) for name in config.learners}
         for name, (place, start) in ({} if begun else config.starts).items():
             begin_with(policies[name].learner, place, start, store)
         players = players_of(config, seats, store, {}, explore=True)
@@ -67,7 +66,7 @@ def begin_with(learner: Learner, place: str, start: str, store: Store) -> None:
         learner.warm_start(grown(policy, learner.policy().spec, learner.weights()))
 
 
-def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> PolicyTraining:
+def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...], longest: int) -> PolicyTraining:
     """A policy at the beginning of its training."""
     chosen, (first, *others) = config.learners[name], cast_of(config).places(name)
     if any(seats[seat] != seats[first] for seat in others):
@@ -75,7 +74,6 @@ def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> Po
         raise ConfigError([(f"policies.{name}.seats", why)])
     seed = int(generator(config.seed, "policy", name).integers(2**63)) if config.policies else config.seed
     learner = make_learner(chosen, seats[first], seed, config.steps_of(name), config.place_of(name))
-    weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seats[first])]
-    curve = PolicyCurve(seats[first].rewards, weights, seats[first].signals, config.game.least_return)
+    curve = policy_curve(config.game, chosen, seats[first], longest)
     kept = any(policy.recalls == name for policy in config.policies.values())
     return PolicyTraining(name, portion(config, name), learner, curve, kept=kept)

@@ -316,6 +316,8 @@ HUGE = {"kind": "parameterised", "sizes": [1_000_000_000], "low": [], "high": []
 def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None:
     description, tensors = policy("line").pack()
     data = json.loads(description)
+    seen = data["seat"]["observations"]
+    nothing = [seen[0] | {"shape": [0]}, *seen[1:]]
     for broken, why in (
         (b"{", "readable"),
         (json.dumps(data | {"format": "other/9"}).encode(), "other/9"),
@@ -324,6 +326,8 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
         (json.dumps(data | {"kind": "oracle"}).encode(), "oracle"),
         (json.dumps(data | {"version": float("inf")}).encode(), "readable"),
         (b"[" * 100_000, "readable"),
+        (json.dumps(data | {"seat": data["seat"] | {"observations": seen * 2}}).encode(), "the same name"),
+        (json.dumps(data | {"seat": data["seat"] | {"observations": nothing}}).encode(), "has no numbers"),
         (json.dumps(data | {"normalise": False}).encode(), "do not fit"),
         (json.dumps(data | {"seat": data["seat"] | {"action": HUGE}}).encode(), "0 to 100,000 parameters"),
     ):
@@ -336,8 +340,8 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
     assert {JSON, TENSORS} == {"policy.json", "policy.safetensors"}
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_a_policy_with_a_weight_that_is_not_finite_is_refused(number: float) -> None:
+@pytest.mark.parametrize("number", [np.nan, np.inf, 3e38, -2e19])
+def test_a_policy_with_a_weight_that_is_not_finite_or_too_large_is_refused(number: float) -> None:
     first = policy("line")
     with pytest.raises(StoreError, match="not finite"):
         Policy.unpack(*first._replace(weights=np.append(first.weights[:-1], np.float32(number))).pack())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,20 @@ def test_a_log_that_cannot_be_written_ends_and_the_study_goes_on(
     log(next(rounds(1, 1)))
     log.close()
     assert capsys.readouterr().err.count("The TensorBoard log in") == 1
+
+
+def test_a_log_whose_folder_was_removed_says_so_and_the_study_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "log"
+    log = TensorBoardLog(folder, {"kind": "search"})
+    log(started())
+    shutil.rmtree(folder)
+    for event in rounds(1, 2):
+        log(event)
+    log.close()
+    assert capsys.readouterr().err.count(f"The TensorBoard log in {folder} ends here: the folder was removed") == 1
+    assert not folder.exists()
 
 
 def test_one_setting_of_the_command_line_keeps_a_log_in_the_folder_of_the_study(

@@ -33,7 +33,7 @@ from engine.simulators.references import make
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.curve import Curve, PolicyCurve, too_short
+from engine.study.curve import Curve, PolicyCurve, policy_curve, too_short
 from tests.engine.rounds_told import curve
 
 HOME = Path(__file__).parents[2]
@@ -125,6 +125,18 @@ def test_the_range_of_an_evaluation_stops_at_a_return_that_no_episode_is_below()
         lows.append(curve.evaluation["evaluation_return_low"])
     assert lows[0] >= 0 > lows[1]
     assert lows[2] < -returns.mean()
+
+
+def test_no_range_of_a_game_whose_rules_say_how_far_returns_go_goes_beyond_them() -> None:
+    """A pendulum that swings up at once in some episodes: the range of their mean may not go above what is possible."""
+    found = Examination(-np.array([0.0, 0.1, 0.1, 240.0, 120.0, 0.2] * 4)[:, None], *[np.full(24, np.nan)] * 2,
+                        np.zeros((24, 0)), np.full(24, 200))  # fmt: skip
+    config = study(game="gym:Pendulum-v1", learner="pendulum-td3")
+    seat = make(config.game, 1).spec.seats[0]
+    curve = policy_curve(config.game, config.learner, seat, 200)
+    curve.examined({"": found})
+    assert curve.evaluation["evaluation_return_high"] <= 0
+    assert curve.evaluation["evaluation_return_low"] < -60
 
 
 @pytest.mark.parametrize("episodes", examinations.EPISODES)

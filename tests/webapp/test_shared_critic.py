@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -215,13 +216,41 @@ def test_run_again_says_which_agent_was_deleted_and_what_to_do_about_it(team: St
     assert {**anew.config, "start": agent.policy} == job.config, "all else is as it was"
 
 
+def test_its_page_names_the_agent_that_it_began_with(team: Studio, designer: Client) -> None:
+    agent = pendulum_agent(team)
+    job = recorded(team, study(), "Together")
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "start": agent.policy})
+    link = f'began with <a href="/p/{team.project.slug}/agents/{agent.pk}/">{agent.name}</a>'
+    content = designer.get(page(job)).content.decode()
+    assert link in content
+    assert f"{link} (deleted)" not in content
+    Agent.objects.filter(pk=agent.pk).update(deleted_at=timezone.now())
+    assert f"{link} (deleted)" in designer.get(page(job)).content.decode()
+    plain = recorded(team, study(), "Alone")
+    assert "began with" not in designer.get(page(plain)).content.decode()
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_page(team: Studio, designer: Client) -> None:
+    typed = {**LEAST, "workers": "x", "steps": "x", "spread": "x", "share": "x"}
+    answer = designer.post(form(team, "aes-rl"), typed)
+    names = ["How much better can a score get?", "Decisions in all", "Share that learns", "Workers"]
+    content = answer.content.decode()
+    assert re.findall(r'<li><a href="#id_\w+">([^<]*)</a></li>', content) == names
+    assert "<title>Evolution and learning: new training" in content
+    said = designer.post(f"{form(team, 'aes-rl')}before/", typed).content.decode()
+    assert [said.index(f"{name} " if name.endswith("?") else f"{name}:") for name in names] == sorted(
+        said.index(name) for name in names
+    )
+
+
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:
     """A baseline above what chance scored there is refused before anything starts, on the form as by the API."""
     before = f"{form(team, 'aes-rl')}before/"
     typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "workers": "4"}
     said = designer.post(before, typed).content.decode()
     assert "A few individuals play and learn" in said
-    assert "The first 10,000 of 300,000 decisions are played by chance, before anybody learns." in said
+    chance = "At least the first 10,000 of 300,000 decisions are played by chance, in whole episodes, before anybody"
+    assert f"{chance} learns." in said
     assert "4 workers share" in said
     trial = Job.objects.for_forms().get()
     assert (trial.config["kind"], trial.config["pool"]["workers"], trial.config["learner"]["warmup"]) == (

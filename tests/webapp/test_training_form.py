@@ -331,7 +331,7 @@ def test_a_trial_gives_an_honest_range(client: Client, team: Studio) -> None:
 def test_an_estimate_says_which_other_jobs_run_or_wait_at_that_moment(client: Client, team: Studio) -> None:
     trial(team, built(team))
     jobs = [training(team.project, title=f"Job {i}", status=Status.PAUSED) for i in range(3)]
-    alone = "That is if nothing else runs at the time."
+    alone = "As long as nothing else runs."
     for statuses, said in (
         ("paused finished failed", alone),
         ("running paused finished", "1 other job is running now, so it may take longer."),

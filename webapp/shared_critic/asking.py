@@ -238,7 +238,9 @@ class TogetherForm(LayeredForm):
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """Also how much of it chance plays."""
         found, chance = super().before(study, user, **refers), number(study.by_chance)
-        said = f"The first {chance} of {number(study.steps)} decisions are played by chance, before anybody learns."
+        whole = "whole rounds" if study.method.in_rounds else "whole episodes"
+        counted = f"At least the first {chance} of {number(study.steps)} decisions"
+        said = f"{counted} are played by chance, in {whole}, before anybody learns."
         return found | ({"lines": [said]} if study.by_chance else {})
 
     def _evaluations(self) -> dict[str, int]:

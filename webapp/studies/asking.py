@@ -140,10 +140,12 @@ def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 def _wrong(form: Any) -> Iterator[str]:
     """What is wrong with what was typed; nobody is asked yet for what is still missing."""
-    for name, errors in form.errors.as_data().items():
-        said = form.errors[name][0]
-        if any(error.code != "required" for error in errors):
-            yield f"{form[name].label}: {said}" if name in form.fields else said
+    found, order = form.errors.as_data(), [*form.fields]
+    for name in sorted(found, key=lambda name: order.index(name) if name in order else len(order)):
+        if all(error.code == "required" for error in found[name]):
+            continue
+        label = form[name].label if name in order else ""
+        yield f"{label}{'' if label.endswith('?') else ':'} {form.errors[name][0]}" if label else form.errors[name][0]
 
 
 @posts_only("studies:job", "slug", "pk")

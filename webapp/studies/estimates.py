@@ -162,7 +162,7 @@ def _beside() -> str:
     running = sum(status == Status.RUNNING for status in statuses)
     waiting = len(statuses) - running
     if not statuses:
-        return "That is if nothing else runs at the time."
+        return "As long as nothing else runs."
     if not running:
         return f"{plural(waiting, 'other job is', 'other jobs are')} waiting now, so it may take longer."
     also = f" and {number(waiting)} {'is' if waiting == 1 else 'are'} waiting" if waiting else ""

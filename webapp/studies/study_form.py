@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from django import forms
@@ -96,6 +96,13 @@ class StudyForm(forms.Form):
         self.mended: Set[str] = frozenset()
         """Fields in which something else stands than was sent."""
         self.prepare()
+        if self.groups:
+            self.order_fields([*self._as_shown(), *self.folded, "title"])
+
+    def _as_shown(self) -> Iterator[str]:
+        """The fields of its groups from the top of the page down: in each, those with cards come first."""
+        for _, names in self.groups:
+            yield from sorted(names, key=lambda name: not hasattr(self.fields.get(name), "cards"))
 
     def prepare(self) -> None:
         """Fit its fields to the project: what menus offer, and what stands where nothing is typed."""

@@ -51,6 +51,7 @@ class LearningForm(StudyForm):
     def prepare(self) -> None:
         self.offer("game", [*self.offered.items(), *games.own(self.project).items()])
         self.fields["steps"].widget.attrs["placeholder"] = f"{self.decisions:,}"
+        self.fields["title"].widget.attrs["placeholder"] = "named after the game"
         self.fields["minutes"].widget.attrs["placeholder"] = "no limit"
         menu: Any = self.fields["start"]
         self.starts: StartField = menu
