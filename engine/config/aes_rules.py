@@ -10,13 +10,17 @@ from pydantic import Field
 from engine.config.base import Config
 from engine.text import figures
 
+SMALLEST = 1e-9
+"""Points of score, above which those lie that scores are divided by: with smaller ones a share may be no number."""
 Backward = Annotated[
     float,
     Field(ge=0, le=1, title="Steps away from what is worse", description="p_negative; 0: the centre never goes back"),
 ]
 Range = Annotated[
     float | None,
-    Field(gt=0, le=1e12, title="Range", description="r, in points of score; none: a sixth of the spread of scores"),
+    Field(
+        gt=SMALLEST, le=1e12, title="Range", description="r, in points of score; none: a sixth of the spread of scores"
+    ),
 ]
 
 
@@ -71,7 +75,7 @@ class RelativeConfig(Config):
 
     kind: Literal["relative"] = "relative"
     baseline: float | None = Field(
-        None, gt=0, le=1e12, title="Baseline",
+        None, gt=SMALLEST, le=1e12, title="Baseline",
         description="f_b, points of score below the centre's; none: a sixth of the spread of scores",
     )  # fmt: skip
     backward: Backward = 0.0

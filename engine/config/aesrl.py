@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from engine.config.aes_rules import (
+    SMALLEST,
     AbsoluteConfig,
     AdaptiveConfig,
     ElitesConfig,
@@ -192,7 +193,7 @@ class AESRLConfig(OneTraining):
     method: Method = Field(default_factory=AESRLMethod, title="Method")
     spread: float | None = Field(
         None,
-        gt=1e-9,
+        gt=SMALLEST,
         le=1e12,
         title="Spread of scores",
         description="from acting by chance to the best that is hoped for",

@@ -86,6 +86,10 @@ class TrainPool(Config):
         "tree", title="How weights travel between hosts", description="flat: the learner sends to every host itself."
     )
 
+    def processes(self, workers: int) -> int:
+        """How many so many workers have; in this process they take turns."""
+        return workers if self.kind == "ray" else 1
+
 
 Beginning = Annotated[
     StoredPolicy,

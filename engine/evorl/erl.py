@@ -16,6 +16,8 @@ Departures:
    the weakest's slot holds a child by then.
 5. Crossover exchanges rows of matrices between two copies, once for every other row, as the released code does on
    average, and keeps one of the copies.
+6. The result is whoever scored best in the last generation, the agent included, though it played with noise: the paper
+   reports the best of the population, into which the agent comes once in ``every`` generations only.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ _MORE, _LARGEST = 100.0, 1e6
 
 class ERL(SharedCritic):
     """``shapes``: those of θ's layers in order; ``theta`` float32[N, d]: the population; ``agent``: the agent's policy
-    float32[d]; ``generation``: how many there were; ``scores``: what individuals returned, by their index."""
+    float32[d]; ``best``: that of who scored best in the last generation; ``generation``: how many there were;
+    ``scores``: what individuals returned, by their index, and the agent last."""
 
     def __init__(self, *given: Any, shapes: list[tuple[int, ...]], population: F32) -> None:
         super().__init__(*given)
@@ -95,12 +98,14 @@ class ERL(SharedCritic):
     def _come(self, k: int, score: float) -> None:
         self.scores[k] = score
         if len(self.scores) == self.N + 1:
-            self._breed([self.scores[i] for i in range(self.N)])
+            scores = [self.scores[i] for i in range(self.N + 1)]
+            winner = int(np.argmax(scores))
+            self.best = (self.agent if winner == self.N else self.theta[winner]).copy()
+            self._breed(scores[: self.N])
 
     def _breed(self, scores: list[float]) -> None:
         """The next population."""
         order = np.array(sorted(range(self.N), key=lambda i: (-scores[i], i)))
-        self.best = self.theta[order[0]].copy()
         e = max(1, round(self.method.elites * self.N))
         parents = [int(order[self.rng.integers(self.N, size=_TOURNAMENT).min()]) for _ in range(self.N - e)]
         chosen = set(parents) - set(order[:e].tolist())

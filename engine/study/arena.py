@@ -69,7 +69,8 @@ class _Arena(Learning):
         if resume:
             self.restore(resume)
         with on_threads(config.threads):
-            yield self.say(Started, workers=config.copies, pool=config.pool.kind, ticks=config.ticks,
+            processes = config.pool.processes(config.copies)
+            yield self.say(Started, workers=processes, pool=config.pool.kind, ticks=config.ticks,
                             battles=0, resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self.checkpoint()
             while not (self.course.over or self.late or command):

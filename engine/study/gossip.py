@@ -41,6 +41,7 @@ from engine.study.gossip_curve import GossipCurve
 from engine.study.learner_factory import begin_with
 from engine.study.sampler_factory import seated
 from engine.study.session import Session
+from engine.text import figures
 
 _POLL_S = 0.2
 _BESIDE_BYTES = 2**20  # of a report, beside what the agent has learned
@@ -85,7 +86,8 @@ class _Gossip(Session):
             yield not_begun(self.control, resume)
             return
         with on_threads(1), opened as agents:
-            yield self.say(Started, workers=config.agents, pool=config.pool.kind, ticks=config.ticks, battles=0,
+            processes = config.pool.processes(config.agents)
+            yield self.say(Started, workers=processes, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             here = not config.pool.address  # how many processors another Ray has is not known
             used = 1 if config.pool.kind == "local" else len(os.sched_getaffinity(0))  # there they take turns
@@ -361,8 +363,8 @@ def slowdown(agents: int, processors: int) -> str:
     """What to tell where agents share processors; empty where they do not."""
     if agents <= processors:
         return ""
-    those, times = f"{processors} processor{'s' * (processors > 1)}", agents / processors
+    those, times = f"{processors} processor{'s' * (processors > 1)}", figures(agents / processors)
     return (
-        f"{agents} agents share {those}: expect the training to take about {times:.1f} times as long as with a "
+        f"{agents} agents share {those}: expect the training to take about {times} times as long as with a "
         "processor for each."
     )

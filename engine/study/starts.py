@@ -156,7 +156,8 @@ class _Starts(EvaluatedRounds):
             yield not_begun(self.control, resume)
             return
         with on_threads(config.threads), opened as self.actors:
-            yield self.say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
+            processes = config.pool.processes(config.samplers)
+            yield self.say(Started, workers=processes, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self.checkpoint()
             self._heard_at = time.monotonic()

@@ -266,6 +266,8 @@ def test_what_does_not_go_together_is_refused_at_its_field() -> None:
     assert refused(method={"mean": {"kind": "relative", "baseline": 0}}) == {"method.mean.baseline"}
     assert refused(spread=None) == {"method.mean.baseline"}
     assert refused(spread=None, method={"mean": {"kind": "linear"}}) == {"method.mean.range"}
+    assert refused(method={"mean": {"kind": "linear", "range": 5e-324}}) == {"method.mean.range"}
+    assert refused(method={"mean": {"kind": "relative", "baseline": 5e-324}}) == {"method.mean.baseline"}
     assert refused(method={"variance": {"kind": "elites"}}) == {"method.variance.kind"}
     assert refused(steps=60) == {"steps"}
     assert refused(learner={**LEARNER, "delay": 3}) == {"learner.delay"}

@@ -112,5 +112,17 @@ def test_in_every_so_many_generations_the_agent_takes_the_place_of_a_child_and_n
     while method.generation < 2:
         drive.step()
     assert any(np.array_equal(theta, method.agent) for theta in method.theta)
-    np.testing.assert_array_equal(method.theta[0], method.best)
     assert method.visited == 1
+
+
+@pytest.mark.parametrize("agent", [-1e9, 1e9])
+def test_the_result_is_who_scored_best_whether_it_evolved_or_learned(agent: float) -> None:
+    """With its rare visits to the population, an agent that plays far better than all others would be left behind."""
+    method = erl(every=10_000).method
+    assert isinstance(method, ERL)
+    method.agent = method.agent + 1
+    before, learned = method.theta.copy(), method.agent.copy()
+    for k, score in enumerate([*map(returned, before), agent]):
+        method._come(k, score)
+    best = max(range(N), key=lambda i: returned(before[i]))
+    np.testing.assert_array_equal(method.best, learned if agent > 0 else before[best])

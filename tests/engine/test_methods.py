@@ -102,7 +102,7 @@ class TestERL(MethodContract):
         assert method.theta.shape == (6, 20)
         assert np.isfinite(method.theta).all()
         assert np.isfinite(method.agent).all()
-        assert any(np.array_equal(method.best, one) for one in method.theta) or not method.generation
+        assert np.isfinite(method.best).all()
 
 
 def test_side_by_side_a_generation_ends_as_one_after_another() -> None:

@@ -498,7 +498,7 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
 def test_a_page_of_erl_speaks_of_its_best_individual_and_of_no_centre(team: Studio, designer: Client) -> None:
     job = recorded(team, study(method={"kind": "erl"}), "Bred")
     content = designer.get(page(job)).content.decode()
-    assert "the best individual is what you take away" in content
+    assert "the best player of the last generation, bred or learned, is what you take away" in content
     assert "Download the agent" in content
     assert "centre" not in content.partition('id="polled-job"')[2].partition("<details")[0].lower()
 

@@ -23,7 +23,7 @@ PLAYERS = (
 BRED = (
     PLAYERS[0],
     ("second", "The agent that learns", "return_rl"),
-    ("first", "The best individual on fresh episodes", "evaluation_return"),
+    ("first", "The best player on fresh episodes", "evaluation_return"),
 )
 """The same where individuals are bred from one another, as by ERL."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("second", "Those that learn first", "p_rl"))

@@ -195,7 +195,7 @@ def _bred(job: Job) -> bool:
 
 def _kept(job: Job) -> str:
     """Whom one takes away."""
-    return "best individual" if _bred(job) else "centre"
+    return "best player" if _bred(job) else "centre"
 
 
 def _evaluated(job: Job) -> Evaluated | None:
