@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.errors import ConfigError
 from engine.games.half_field import HalfField, HalfFieldGoalkeeper, field, goalkeeper, kernel, sight
@@ -190,7 +193,7 @@ def test_a_tackle_errs_as_published_twice_as_much_as_a_kick_and_the_more_the_fas
     assert np.abs(found.mean(axis=0)).max() < 0.02, "in any direction"
 
 
-def test_whoever_tackled_does_nothing_for_ten_cycles_and_sees_that() -> None:
+def test_whoever_tackled_does_nothing_for_nine_further_cycles_and_sees_that() -> None:
     game = HalfField(ball_x_min=0.5, ball_x_max=0.5, apart=0.0, tackle=True)
     assert game.spec.seats[0].action == WITH_TACKLE
     rows, seen_frozen, speeds = np.zeros((len(SEEDS), 7), np.float32), [], []
@@ -202,8 +205,8 @@ def test_whoever_tackled_does_nothing_for_ten_cycles_and_sees_that() -> None:
         assert step.ended is None
         seen_frozen.append(step.observations[0]["view"][:, 8].mean())
         speeds.append(np.hypot(game._states[:, 2], game._states[:, 3]).max())
-    assert seen_frozen == [1.0] * 10 + [-1.0] * 2
-    assert speeds[10] < 0.2 < speeds[11], "only then it runs"
+    assert seen_frozen == [1.0] * 9 + [-1.0] * 3
+    assert speeds[9] < 0.2 < speeds[10], "only then it runs"
     plain = HalfField()
     with pytest.raises(ConfigError, match="actions"):
         plain.reset(SEEDS), plain.step([rows])
@@ -283,18 +286,72 @@ def test_rewards_are_equations_5_and_6_of_the_paper() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "vx", "vy", "ends"),
     [
-        (52.0, 6.0, 2.0, 0.0, kernel.GOAL), (52.0, 7.5, 2.0, 0.0, kernel.OUT), (40.0, 33.5, 0.0, 2.0, kernel.OUT),
-        (0.5, 0.0, -2.0, 0.0, kernel.OUT), (30.0, 0.0, 1.0, 0.0, kernel.GOES_ON),
+        (52.0, 6.0, 2.0, 0.0, (kernel.GOAL,)), (52.55, 6.0, 2.0, 0.0, (kernel.GOAL,)),
+        (52.55, 6.0, 0.0, 0.0, (kernel.OUT,)), (52.0, 7.03, 2.0, 0.0, (kernel.GOAL,)),
+        (52.0, 7.3, 2.0, 0.0, (kernel.GOES_ON, kernel.OUT)), (40.0, 33.5, 0.0, 2.0, (kernel.GOES_ON, kernel.OUT)),
+        (0.5, 0.0, -2.0, 0.0, (kernel.GOES_ON, kernel.OUT)), (30.0, 0.0, 1.0, 0.0, (kernel.GOES_ON, kernel.GOES_ON)),
+        (52.55, 7.2, 2.0, -2.0, (kernel.OUT,)),
     ],
 )  # fmt: skip
-def test_a_cycle_ends_an_episode_where_the_ball_leaves_the_field(
-    x: float, y: float, vx: float, vy: float, ends: int
+def test_cycles_end_an_episode_where_the_ball_leaves_the_field(
+    x: float, y: float, vx: float, vy: float, ends: tuple[int, ...]
 ) -> None:
+    """A goal is one once the whole ball is behind the line; a ball that is out is told in the next cycle, as by HFO."""
     s, counts = still(), np.zeros(kernel.COUNTS, np.int64)
     s[field.BALL : field.BALL + 4] = x, y, vx, vy
-    kernel.cycle(s, counts, np.zeros(6, np.float32), False, WORD)
-    kernel.judge(s, counts, False)
-    assert counts[kernel.ENDED] == ends
+    for end in ends:
+        kernel.cycle(s, counts, np.zeros(6, np.float32), False, np.uint64(3))
+        kernel.judge(s, counts, False)
+        assert counts[kernel.ENDED] == end
+
+
+def parted(places: dict[int, Any], sizes: dict[int, float]) -> tuple[dict[int, Any], set[frozenset[int]]]:
+    """Where the server puts what overlaps (``Stadium::collisions``), and who ran into whom; in vectors."""
+    met = set()
+    for _ in range(10):
+        goals: dict[int, list[Any]] = {at: [] for at in places}
+        for a, b in combinations(sorted(places), 2):
+            apart, way = sizes[a] + sizes[b], places[b] - places[a]
+            if (near := np.linalg.norm(way)) < apart:
+                middle, half = (places[a] + places[b]) / 2, way / near * (apart / 2 + 1e-10)
+                goals[a].append(middle - half)
+                goals[b].append(middle + half)
+                met.add(frozenset((a, b)))
+        if not any(goals.values()):
+            break
+        places = {at: np.mean(goals[at], axis=0) if goals[at] else place for at, place in places.items()}
+    return places, met
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 0.5), st.booleans())
+def test_what_overlaps_is_parted_as_the_server_does_and_loses_its_speed_once(
+    seed: int, spread: float, guarded: bool
+) -> None:
+    rng, s = np.random.default_rng(seed), np.zeros(field.STATE)
+    things = (field.PLAYER, field.GOALKEEPER, field.BALL) if guarded else (field.PLAYER, field.BALL)
+    for at in things:
+        s[at : at + 4] = [*rng.normal(30.0, spread, 2), *rng.normal(size=2)]
+    before = s.copy()
+    sizes = {field.PLAYER: 0.3, field.GOALKEEPER: 0.3, field.BALL: 0.085}
+    expected, met = parted({at: s[at : at + 2].copy() for at in things}, {at: sizes[at] for at in things})
+    ran = field.collisions(s, guarded)
+    assert ran == (frozenset((field.PLAYER, field.BALL)) in met, frozenset((field.PLAYER, field.GOALKEEPER)) in met)
+    for at in things:
+        np.testing.assert_allclose(s[at : at + 2], expected[at], atol=1e-9)
+        share = -0.1 if any(at in pair for pair in met) else 1.0
+        np.testing.assert_allclose(s[at + 2 : at + 4], share * before[at + 2 : at + 4])
+
+
+def test_what_rests_after_a_collision_is_seen_as_resting_ahead() -> None:
+    """The server's angle of a zero velocity is 0; atan2 of negative zeros is −π."""
+    s = still()
+    s[field.PLAYER], s[field.BALL] = 10.0, 10.1
+    assert field.collisions(s, False) == (True, False)
+    assert np.signbit(s[field.BALL + 2])
+    out = np.zeros(sight.ALONE, np.float32)
+    sight.see(s, False, kernel.HIT_BALL, out)
+    assert out[sight.BALL_SPEED + 1 : sight.BALL_SPEED + 3].tolist() == [0.0, 1.0]
+    assert out[2:4].tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,24 @@ def test_every_end_is_told_as_what_it_is(server: Pretended, monkeypatch: pytest.
     assert stand_in.HFOEnvironment.made[0].given[-1] == (stand_in.TURN, (30.0,))
 
 
+def test_what_is_seen_at_the_end_is_of_the_episode_that_ended(
+    server: Pretended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By then HFO shows the next one, and an episode that was cut short would be valued by where another one began."""
+    env = made(server, monkeypatch, 0)()
+    before, _ = env.reset()
+    waits = (1, np.zeros(2), np.zeros(1), np.zeros(2))
+    for _ in range(60):
+        seen, _, over, cut, _ = env.step(waits)
+        if over or cut:
+            break
+        before = seen
+    assert cut
+    np.testing.assert_array_equal(seen["view"], before["view"])
+    again, _ = env.reset()
+    assert not np.array_equal(again["view"], seen["view"])
+
+
 def test_an_episode_under_way_is_idled_to_its_end_before_the_next(
     server: Pretended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +116,7 @@ def test_an_episode_under_way_is_idled_to_its_end_before_the_next(
     env.reset()
     assert {kind for kind, _ in core.given[1:]} == {stand_in.NOOP}
     assert len(core.given) > 50
-    assert not core.over
+    assert core.game._ticks[0] == 3, "of the next one, HFO has idled for three cycles"
 
 
 def test_it_connects_as_the_attackers_and_leaves_before_its_server_ends(

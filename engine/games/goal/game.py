@@ -11,7 +11,7 @@ from engine.games.goal import kernel
 from engine.games.one_seat import Battles, OneSeat, Results
 from engine.mdp.interface import Parameterised
 
-VERSION = "1"
+VERSION = "2"
 SIGNALS = ("kicks", "caught", "out")
 ACTION = Parameterised(
     (2, 1, 1), (0.0, -kernel.PITCH, -kernel.POST, -kernel.POST),

@@ -5,9 +5,8 @@ Lengths are in metres; x goes from the halfway line (0) to the goal line (LENGTH
 in drawings), and angles turn from x to y. A cycle is a tenth of a second. Velocities are metres a cycle.
 
 Departures: (1) nobody tires; (2) everybody knows where everything is, without noise; (3) a random number is a hash of
-(episode seed, cycle, its number) only; (4) goal posts are not hit: a ball that crosses the line inside is a goal, and
-one outside is out; (5) who runs into the ball pushes it off, and players that run into each other are moved apart by
-the same way; all lose speed as in the server, which moves them back along their ways; (6) nobody is fouled.
+(episode seed, cycle, its number) only; (4) goal posts are not hit; (5) what lies exactly on top of each other is parted
+along x, by the server in any direction; (6) nobody is fouled.
 """
 
 from __future__ import annotations
@@ -15,11 +14,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from engine.games.chance import between, clip, compiled
 
 LENGTH, WIDTH = 52.5, 68.0
 HALF = WIDTH / 2.0
-POST = 7.01  # half the goal's width
+POST, POST_RADIUS = 7.01, 0.06  # half the goal's width
 AREA_LONG, AREA_HALF = 16.5, 20.16  # the penalty area: its length, half its width
 PLAYER_SIZE, PLAYER_DECAY, PLAYER_RAND, PLAYER_SPEED, PLAYER_ACCEL = 0.3, 0.4, 0.1, 1.05, 1.0
 BALL_SIZE, BALL_DECAY, BALL_RAND, BALL_SPEED, BALL_ACCEL = 0.085, 0.94, 0.05, 3.0, 2.7
@@ -31,7 +32,9 @@ STEP, SIDE, BACK = math.pi / 4.0, 0.4, 0.6  # directions of a dash, and its stre
 BOUNCE = -0.1  # what is left of a velocity after a collision
 # Columns of the state float64[n, 14]: x, y, velocity and body of player and keeper; x, y and velocity of the ball.
 PLAYER, GOALKEEPER, BALL, STATE = 0, 5, 10, 14
-AHEAD, ASIDE, STEEPNESS, STUCK = 2.0, 1.25, 6.0, 10  # how far a tackle reaches, and for how many cycles it is felt
+AHEAD, ASIDE, STEEPNESS = 2.0, 1.25, 6.0  # how far a tackle reaches
+STUCK = 9  # cycles after its own in which a tackle is felt: of the server's 10 its own is the first
+PARTED, APART = 10, 1e-10  # how often what overlaps is parted in a cycle, and by how much more
 DASH, TURN, KICK, TACKLE = 0, 1, 2, 3
 
 
@@ -133,19 +136,49 @@ def move(s: Any, at: int, accel: Any, ball: bool, word: Any, k: int) -> None:
 
 
 @compiled
-def collide(s: Any, a: int, b: int, apart: float, share: float) -> bool:
-    """Part two that overlap: ``share`` of the way is the first one's, the rest the other's. Says whether they did."""
+def touch(s: Any, a: int, b: int, apart: float, ways: Any, times: Any) -> bool:
+    """Whether two things overlap; if so, each is to go half of the way that parts them: added to ``ways`` float64[14],
+    and counted in ``times`` float64[14], at their columns."""
     near = gap(s, a, b)
     if near >= apart:
         return False
     x, y = (s[b] - s[a]) / max(near, 1e-12), (s[b + 1] - s[a + 1]) / max(near, 1e-12)
     if near == 0.0:
         x = 1.0
-    for at, way in ((a, -share * (apart - near)), (b, (1.0 - share) * (apart - near))):
-        s[at] += way * x
-        s[at + 1] += way * y
-        s[at + 2], s[at + 3] = BOUNCE * s[at + 2], BOUNCE * s[at + 3]
+    way = 0.5 * (apart - near + APART)
+    for at, to in ((a, -way), (b, way)):
+        ways[at] += to * x
+        ways[at + 1] += to * y
+        times[at] += 1.0
     return True
+
+
+@compiled
+def collisions(s: Any, guarded: bool) -> tuple[bool, bool]:
+    """Part all that overlap: who overlaps with two goes to the middle of both places, and what overlaps then is parted
+    in turn. Each is left with a tenth of its speed, backwards. Says whether the player ran into the ball, and into the
+    keeper."""
+    ways, times, ran = np.zeros(STATE), np.zeros(STATE), np.zeros(STATE)
+    ball = other = False
+    for _ in range(PARTED):
+        ways[:], times[:] = 0.0, 0.0
+        if touch(s, PLAYER, BALL, TOUCH, ways, times):
+            ball = True
+        if guarded:
+            touch(s, GOALKEEPER, BALL, TOUCH, ways, times)
+            if touch(s, PLAYER, GOALKEEPER, 2.0 * PLAYER_SIZE, ways, times):
+                other = True
+        if times.sum() == 0.0:
+            break
+        for at in (PLAYER, GOALKEEPER, BALL):
+            if times[at] > 0.0:
+                s[at] += ways[at] / times[at]
+                s[at + 1] += ways[at + 1] / times[at]
+                ran[at] = 1.0
+    for at in (PLAYER, GOALKEEPER, BALL):
+        if ran[at] > 0.0:
+            s[at + 2], s[at + 3] = BOUNCE * s[at + 2], BOUNCE * s[at + 3]
+    return ball, other
 
 
 @compiled

@@ -13,7 +13,7 @@ from engine.games.half_field import field, kernel, sight
 from engine.games.one_seat import Battles, OneSeat, Results
 from engine.mdp.interface import Parameterised
 
-VERSION = "3"
+VERSION = "4"
 REWARDS = {
     "score": kernel.SCORE, "shaped": kernel.SHAPED, "approached": kernel.APPROACHED, "reached": kernel.REACHED,
     "advanced": kernel.ADVANCED,

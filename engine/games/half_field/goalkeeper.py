@@ -27,8 +27,8 @@ NEAR, AIMED = 0.3, 0.2  # metres within which it stands well, radians within whi
 @compiled
 def holds(s: Any) -> bool:
     """Whether it catches the ball where it is now."""
-    near = s[BALL] >= LENGTH - field.AREA_LONG and abs(s[BALL + 1]) <= field.AREA_HALF
-    return bool(near and field.gap(s, GOALKEEPER, BALL) <= CATCH)
+    within = LENGTH - field.AREA_LONG <= s[BALL] <= LENGTH and abs(s[BALL + 1]) <= field.AREA_HALF
+    return bool(within and field.gap(s, GOALKEEPER, BALL) <= CATCH)
 
 
 @compiled

@@ -1,12 +1,13 @@
 """The compiled rules of half-field offence (Hausknecht, Mupparaju, Subramanian, Kalyanakrishnan and Stone 2016): one
 attacker on the half field of ``engine.games.half_field.field``, alone or against a goalkeeper.
 
-An episode ends with a goal, with the ball outside the half field, once the keeper has it (it catches the ball, or could
-kick it), and is cut short after a number of cycles, or of cycles in which nobody could kick the ball. Ball and player
-begin as HFO places them: the ball in a rectangle, the player around it, the keeper in the middle of the goal.
+An episode ends with a goal, when the whole ball is behind the line; with a ball that lay outside the half field a cycle
+ago, as HFO looks at it; once the keeper has it (it catches the ball, or could kick it); and is cut short after a number
+of cycles, or of cycles in which nobody could kick the ball. Ball and player begin as HFO places them: the ball in a
+rectangle, the player around it, the keeper in the middle of the goal.
 
-Departures, beside those of the movements: (7) the referee looks at a cycle when it is over, HFO's one cycle later;
-(8) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and half a metre behind the
+Departures, beside those of the movements: (7) the referee sees that the keeper has the ball when the cycle is over,
+HFO's one cycle later; (8) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and half a metre behind the
 ball where HFO begins with the ball at its feet (10 cm, where both overlap); (9) of equation 6 the term 1[kick], of
 which the paper says no more, is paid once an episode, when the player can kick the ball for the first time.
 """
@@ -37,7 +38,8 @@ FARTHEST = math.hypot(LENGTH, 2.0 * HALF)
 UNIT = FARTHEST / 2.0
 """The unit of distances in rewards: HFO's features are from −1 to 1 over the longest way."""
 PAY = 5.0
-SPREAD, FEET = 10.5, 0.5  # metres: of HFO's places around the ball, and how near is at the ball
+SPREAD, FEET, BEHIND = 10.5, 0.5, -0.1  # metres: of HFO's places around the ball, how near is at it, their least x
+LINE = LENGTH + field.BALL_SIZE  # where the middle of the ball is once all of it is behind the goal line
 ASIDE = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1), (0, 2), (0, -2), (-2, -2), (-2, 2), (2, 2), (2, -2)], np.float64)
 """HFO's corners of places around the ball, in SPREADs."""
 # Numbers of a cycle's stream: what each is for.
@@ -81,15 +83,22 @@ def cycle(s: Any, counts: Any, action: Any, guarded: bool, word: Any) -> int:
     field.move(s, BALL, push, True, word, _BALL)
     if guarded:
         field.move(s, GOALKEEPER, its, False, word, _ITS)
-    if x < LENGTH <= s[BALL]:
-        across = y + (s[BALL + 1] - y) * (LENGTH - x) / (s[BALL] - x)
-        counts[ENDED] = GOAL if abs(across) <= POST else OUT
-        return 0
-    hit: int = HIT_BALL * field.collide(s, PLAYER, BALL, field.TOUCH, 0.0) + FROZEN * (counts[FELT] > 0)
-    if guarded:
-        field.collide(s, GOALKEEPER, BALL, field.TOUCH, 0.0)
-        hit += HIT_PLAYER * field.collide(s, PLAYER, GOALKEEPER, 2.0 * field.PLAYER_SIZE, 0.5)
+    ball, other = field.collisions(s, guarded)
+    if x <= LINE < s[BALL] and inside(x, y, s):
+        counts[ENDED] = GOAL
+    elif not (0.0 <= x <= LENGTH and abs(y) <= HALF):
+        counts[ENDED] = OUT
+    hit: int = HIT_BALL * ball + HIT_PLAYER * other + FROZEN * (counts[FELT] > 0)
     return hit
+
+
+@compiled
+def inside(x: float, y: float, s: Any) -> bool:
+    """Whether a ball that came from (x, y) went between the posts."""
+    width = POST + field.POST_RADIUS
+    if x > LENGTH and abs(y) > width:
+        return False  # round a post
+    return bool(abs(y + (s[BALL + 1] - y) * (LINE - x) / (s[BALL] - x)) <= width)
 
 
 @compiled
@@ -97,8 +106,6 @@ def judge(s: Any, counts: Any, guarded: bool) -> bool:
     """See whether and how an episode ended; returns whether the player can kick the ball for the first time in it."""
     could = field.gap(s, PLAYER, BALL) <= field.KICKABLE
     takes = guarded and field.gap(s, GOALKEEPER, BALL) <= field.KICKABLE
-    if counts[ENDED] == GOES_ON and not (0.0 <= s[BALL] <= LENGTH and abs(s[BALL + 1]) <= HALF):
-        counts[ENDED] = OUT
     if counts[ENDED] == GOES_ON and takes:
         counts[ENDED] = CAUGHT
     counts[UNTOUCHED] = 0 if could or takes else counts[UNTOUCHED] + 1
@@ -162,13 +169,15 @@ def restart(
         s[BALL], s[BALL + 1] = LENGTH * between(word, 0, low[0], high[0]), HALF * between(word, 1, low[1], high[1])
         corner = ASIDE[int(uniform(word, 2) * len(ASIDE))]
         x, y = SPREAD * (corner[0] + uniform(word, 3)), SPREAD * (corner[1] + uniform(word, 4))
-        s[PLAYER] = clip(s[BALL] + apart * x - FEET * (apart == 0.0), -FEET, LENGTH)
-        s[PLAYER + 1] = clip(s[BALL + 1] + apart * y, -0.8 * HALF, 0.8 * HALF) if apart > 0.0 else s[BALL + 1]
+        s[PLAYER], s[PLAYER + 1] = s[BALL] - FEET, s[BALL + 1]
+        if apart > 0.0:
+            s[PLAYER] = clip(s[BALL] + apart * x, BEHIND, LENGTH)
+            s[PLAYER + 1] = clip(s[BALL + 1] + apart * y, -0.8 * HALF, 0.8 * HALF)
         s[PLAYER + 4] = between(word, 5, -math.pi, math.pi)
         s[GOALKEEPER], s[GOALKEEPER + 4] = LENGTH, math.pi
         if not guarded:
             s[GOALKEEPER + 1] = -2.0 * HALF  # nowhere near
-        field.collide(s, BALL, PLAYER, field.TOUCH, 0.0)
+        field.collisions(s, guarded)
         counts[i, :] = 0
         counts[i, HAD] = field.gap(s, PLAYER, BALL) <= field.KICKABLE
         hits[i] = 0

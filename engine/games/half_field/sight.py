@@ -61,9 +61,15 @@ def place(s: Any, x: float, y: float, out: Any) -> None:
 
 
 @compiled
+def heading(vx: float, vy: float) -> float:
+    """The direction of a velocity; 0 of what rests, whatever the signs of its zeros."""
+    return math.atan2(vy, vx) if vx != 0.0 or vy != 0.0 else 0.0
+
+
+@compiled
 def motion(vx: float, vy: float, fastest: float, body: float, out: Any) -> None:
     """How something moves, float32[3]: its speed, then sine and cosine of its direction from ``body``."""
-    speed, angle = math.hypot(vx, vy), math.atan2(vy, vx) - body
+    speed, angle = math.hypot(vx, vy), heading(vx, vy) - body
     out[0], out[1], out[2] = 2.0 * min(speed / fastest, 1.0) - 1.0, math.sin(angle), math.cos(angle)
 
 
@@ -71,7 +77,7 @@ def motion(vx: float, vy: float, fastest: float, body: float, out: Any) -> None:
 def own(s: Any, hit: int, out: Any) -> None:
     """The first features, of the player itself; ``hit``: bits of what it ran into."""
     out[SELF], out[SELF + 1] = 1.0, 1.0
-    speed, angle = math.hypot(s[2], s[3]), s[PLAYER + 4] - math.atan2(s[3], s[2])
+    speed, angle = math.hypot(s[2], s[3]), s[PLAYER + 4] - heading(s[2], s[3])
     out[2], out[3], out[SPEED] = math.sin(angle), math.cos(angle), 2.0 * min(speed / FASTEST_SELF, 1.0) - 1.0
     out[BODY], out[BODY + 1] = math.sin(s[PLAYER + 4]), math.cos(s[PLAYER + 4])
     out[7], out[8] = 1.0, 1.0 if hit & FROZEN else -1.0  # not tired

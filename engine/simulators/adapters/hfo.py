@@ -6,7 +6,9 @@ its ``tackle``.
 Needed are the Python module ``hfo`` of LARG/HFO and its folder with ``bin/HFO``, named by HFO_HOME. Each battle has a
 server of its own with three ports; it takes seconds to begin. The server's noise has no seed, so nothing can be
 repeated. Episodes last as in the paper: 500 cycles, or 100 in which nobody could kick the ball. HFO's own options say
-where they begin, so an agent can learn a hard start from easier ones.
+where they begin, so an agent can learn a hard start from easier ones. Once an episode is over, HFO idles for three
+cycles of the next one within the same call, so nobody sees how it ended: what was seen last is told instead, which is
+what an episode that was cut short is valued by.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from engine.starting import StartRange
 
@@ -134,7 +137,7 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
         self.action_space = spaces.Tuple((spaces.Discrete(len(parts)), *parts))
         self._acts = (hfo.DASH, hfo.TURN, hfo.KICK, hfo.TACKLE)[: len(parts)]
         self._status = hfo.IN_GAME
-        self._begun = False
+        self._begun, self._view = False, np.zeros(self._width, np.float32)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -143,10 +146,8 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
         super().reset(seed=seed, options=options)
         while self._begun and self._status == self._hfo.IN_GAME:
             self._pass(self._hfo.NOOP)
-        while self._status != self._hfo.IN_GAME:
-            self._pass(self._hfo.NOOP)
-        self._begun = False
-        return self._seen(), {}
+        self._begun, self._view = False, self._seen()
+        return {"view": self._view}, {}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """As in Gymnasium."""
@@ -155,7 +156,8 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
         self._pass(self._acts[kind], *(float(number) for number in own))
         scored, late = self._status == self._hfo.GOAL, self._status == self._hfo.OUT_OF_TIME
         over = self._status != self._hfo.IN_GAME and not late
-        return self._seen(), PAY * scored, over, late, {"is_success": scored}
+        self._view = self._view if over or late else self._seen()
+        return {"view": self._view}, PAY * scored, over, late, {"is_success": scored}
 
     def _pass(self, act: int, *numbers: float) -> None:
         self._env.act(act, *numbers)
@@ -163,9 +165,9 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
         if self._status == self._hfo.SERVER_DOWN:
             raise RuntimeError("the server of half-field offence went down")
 
-    def _seen(self) -> dict[str, Any]:
+    def _seen(self) -> NDArray[np.float32]:
         state = np.asarray(self._env.getState(), np.float32)[: self._width]
-        return {"view": np.clip(state, -1.0, 1.0)}
+        return np.clip(state, np.float32(-1.0), np.float32(1.0))
 
     def close(self) -> None:
         """Leave the game, and end its server."""
