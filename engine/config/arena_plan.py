@@ -97,9 +97,11 @@ def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
     synchronous, learners, lesson_plans = config.sampling == "synchronous", config.learners, [*config.lesson_plans]
     for name, learner in learners.items():
         together = max(pace.fragment.get(name, 0) for _, pace in lesson_plans)
+        if not together:
+            continue  # it learns in no lesson
         most = together * (config.copies if synchronous else 1)
         found = learner.misfits(_steps(name, lesson_plans), most, synchronous=synchronous)
-        yield from ((f"{config.place_of(name)}.{place}", why) for place, why in found)
+        yield from ((f"{config.place_of(name)}.{place}", f"{name}: {why}") for place, why in found)
     for i, lesson in enumerate(config.lessons):
         for at, new, old in lesson.after.goes_on:
             if learners[new] != learners[old]:

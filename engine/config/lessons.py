@@ -63,8 +63,9 @@ class AfterwardsConfig(Config):
         default_factory=dict, max_length=100, title="Copies", description="a policy, and whose copy it becomes"
     )
     pool: tuple[MemberName, ...] = Field(
-        (), max_length=100, title="Into the pool", description="policies whose present selves are played against later"
-    )
+        (), max_length=100, title="Into the pool",
+        description="policies that are played against later, as they are before the best or a copy replaces them",
+    )  # fmt: skip
 
     @field_validator("pool")
     @classmethod

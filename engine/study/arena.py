@@ -9,6 +9,7 @@ policies as one that never was.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -28,7 +29,7 @@ from engine.study.course import Course, CourseCurve, PupilCurve, Rung, beginner,
 from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
 from engine.study.course_tournament import CourseTournament, Result
-from engine.study.course_words import announced, happened, no_episode_ended, stopped_in
+from engine.study.course_words import announced, ended_by, happened, no_episode_ended, stopped_in
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
@@ -247,19 +248,26 @@ class _Arena(Learning):
             rung = Rung(number + 1, name, *self.left.stored(policy))
             self.course.rungs.append(rung)
             climbed |= rung.roles
-        self.late = not (self._full or self.course.reached())
-        learned, chosen = self.learned, self._replaced()
-        copies = {new: copied(self.policies[old].learner) for new, old in lesson.after.fork.items()}
-        for new, state in copies.items():
-            self.policies[new].learner.load(state)
         for name in lesson.after.pool:
             present = Rung(number + 1, name, *self.left.stored(self.policies[name]))
             self.policies[name].snapshots.append(present.description)
             climbed |= present.opponent_roles
+        self.late = not (self._full or self.course.reached())
+        ended = () if self.late else self._ended_by()
+        learned, chosen = self.learned, self._replaced()
+        copies = {new: copied(self.policies[old].learner) for new, old in lesson.after.fork.items()}
+        for new, state in copies.items():
+            self.policies[new].learner.load(state)
         self.course.end(learned, self.tick)
         self.active, self.present, self.began = {}, {}, 0
         late = [f"Time is up: {self.course.number} of {self.config.count} lessons were held."] if self.late else []
-        return [*happened(chosen, lesson), *late], climbed
+        return [*ended, *happened(chosen, lesson), *late], climbed
+
+    def _ended_by(self) -> list[str]:
+        """By what the lesson under way ended, where that may be a condition."""
+        until, course = self.course.lesson.until, self.course
+        mean = math.nan if until is None else course.recent.mean(until.policy, until.measure, until.of, whole=True)
+        return [*ended_by(self.config, course.number, self.learned, mean, reached=course.reached())]
 
     def _replaced(self) -> list[str]:
         """Let the best take the place of all that did less well; who was best, or nobody."""

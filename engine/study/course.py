@@ -42,7 +42,7 @@ class Rung(NamedTuple):
 
     @property
     def opponent_roles(self) -> dict[str, str]:
-        """Its artifacts by role where it is as it went on from the lesson, to be played against: as a copy, perhaps."""
+        """Its artifacts by role where it is to be played against, though it may not have learned in the lesson."""
         return {f"opponent/{self._name}": self.tensors, f"opponent_description/{self._name}": self.description}
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from engine.config import arena_plan
@@ -44,15 +45,31 @@ def _at_most(config: ArenaConfig, lesson: LessonConfig) -> str:
     return " at most" if lesson.until or config.sampling != "synchronous" else ""
 
 
+def ended_by(config: ArenaConfig, number: int, learned: int, mean: float, *, reached: bool) -> Iterator[str]:
+    """By what lesson ``number``, from 0 on, ended: its condition or its limit; nothing where it has no condition.
+    ``mean``: where its measure stands, NaN with too few episodes."""
+    until = config.lesson(number)[1].until
+    if until is None:
+        return
+    how = "by its condition" if reached else "at its limit"
+    if math.isnan(mean):
+        stands = f"fewer than {until.of:,} battles of {until.policy} had ended"
+    elif until.measure == "win":
+        stands = f"{until.policy} won {100 * mean:.1f} % of its last {until.of:,} battles"
+    else:
+        stands = f"{until.policy} had a {until.measure} of {mean:.4g} over its last {until.of:,} battles"
+    yield f"Lesson {number + 1} of {config.count} ended {how}, after {learned:,} decisions: {stands}."
+
+
 def happened(chosen: Sequence[str], lesson: LessonConfig) -> Iterator[str]:
     """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
     after = lesson.after
+    if after.pool:
+        yield f"Among the earlier selves from now on, to be played against: {_and(after.pool)}."
     if after.best is not None:
         yield _compared(chosen, after.best.among)
     for new, old in after.fork.items():
         yield f"{new} goes on as a copy of {old}."
-    if after.pool:
-        yield f"Among the earlier selves from now on, to be played against: {_and(after.pool)}."
 
 
 def _compared(chosen: Sequence[str], among: Sequence[str]) -> str:

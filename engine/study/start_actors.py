@@ -33,6 +33,11 @@ class RemoteActors(RemoteWorkers):
             raise
 
     @property
+    def blocked(self) -> bool:
+        """Never: what does not come was not played yet."""
+        return False
+
+    @property
     def missing(self) -> Lost:
         """Decisions that were made and never arrived."""
         return self._arrivals.lost

@@ -68,6 +68,11 @@ class LocalActors(LocalWorkers):
         return arrivals(self.end.take(), self.epoch)
 
     @property
+    def blocked(self) -> bool:
+        """Never: what was played is there."""
+        return False
+
+    @property
     def missing(self) -> Lost:
         """Decisions that were made and never arrived."""
         return self.end.lost

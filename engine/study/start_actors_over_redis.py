@@ -129,6 +129,11 @@ class OverRedis(Closed):
         self._cut_off = self._cut_off | {number} if cut_off else self._cut_off - {number}
 
     @property
+    def blocked(self) -> bool:
+        """Whether Redis lets nothing through, or some actors get no network from it."""
+        return bool(self._state or self._cut_off)
+
+    @property
     def missing(self) -> Lost:
         """Decisions that were made and never arrived."""
         return self.end.lost
@@ -142,13 +147,15 @@ class OverRedis(Closed):
         found = self._workers.incidents() if self._workers is not None else []
         if self._redis.restarts > self._restarts:
             self._restarts = self._redis.restarts
-            found.append(Trouble("redis", "The Redis of this study had ended or hung. It was started again, empty."))
+            found.append(
+                Trouble("redis-restarted", "The Redis of this study had ended or hung. It was started again, empty.")
+            )
         refuses = f"Redis refuses what the study needs: {self.end.refusal}. {_GOES_ON}" if self.end.refusal else ""
         state = _SILENT if self.end.silent else _FULL if self.end.full else refuses
         if state != self._state:
             self._state = state
             waits = f" Parcels of decisions that wait there so far: {self.end.untaken:,}." if self.end.untaken else ""
-            found.append(Trouble("redis", f"{state}{waits}" if state else _OVER))
+            found.append(Trouble("redis", f"{state}{waits}") if state else Trouble("redis-well", _OVER))
         now = time.monotonic()
         self._well_since = now if state else self._well_since
         return [*found, *self._newly_cut_off()] if now - self._well_since > CUT_OFF_S else found
@@ -162,8 +169,9 @@ class OverRedis(Closed):
             names = ", ".join(f"“{self._config.ordered[task].name}”" for task in tasks)
             who = f"{len(self._cut_off)} actors" if len(self._cut_off) > 1 else "An actor"
             why = f"{who} of {names} got no network from Redis for {CUT_OFF_S:g} s, though it answers the learner"
-            return [Trouble("redis", f"{why}. See that it can be reached from every machine of Ray.")]
-        return [Trouble("redis", "All actors get networks from Redis again.")] if before and not self._cut_off else []
+            return [Trouble("redis-cut-off", f"{why}. See that it can be reached from every machine of Ray.")]
+        well = "All actors get networks from Redis again."
+        return [Trouble("redis-well", well)] if before and not self._cut_off else []
 
     def close(self) -> None:
         """As ``SamplerPool``; its own Redis is ended."""

@@ -1,6 +1,6 @@
 """A module that speaks the API of LARG/HFO's ``hfo``: one battle of our own half-field offence, with HFO's features of
-uniform numbers and of the last action behind ours, and its manner of ending an episode: the call that ends one idles for
-three cycles of the next."""
+uniform numbers and of the last action behind ours, and its manner of ending an episode: the call that ends one idles
+for three cycles of the next."""
 
 from __future__ import annotations
 

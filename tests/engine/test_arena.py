@@ -107,6 +107,19 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert policy(store, end.artifacts, "2").spec.kind == "q"
 
 
+def test_who_joins_the_pool_is_met_as_it_was_before_a_copy_took_its_place(store: FolderStore) -> None:
+    """An exploiter that begins anew from the main agent leaves in the pool what it had learned against it."""
+    after = {"pool": ["b"], "fork": {"b": "a"}}
+    roster = {"a": PPO, "b": PPO, "c": "random", "old": {"kind": "pool", "of": ["b"]}}
+    found = list(run(course(roster, [lesson(["a", "b"], ["a", "c"], after=after), lesson(["a", "old"])]), store))
+    assert isinstance(found[-1], Finished)
+    kept: dict[str, str] = {}
+    for event in rounds(found):
+        kept |= event.artifacts
+    assert kept["opponent/b@1"] == kept["policy/b@1"] != kept["policy/a@1"]
+    assert found[-1].artifacts["policy/b"] == kept["policy/a@1"], "it goes on as a copy"
+
+
 NAMED: dict[str, tuple[Any, ...]] = {
     "the pool is empty": (lesson(["a", "old"], ["a", "c"], ["b", "a"], frozen=["b"]),),
     "frozen from the start": (lesson(["a", "b"], ["a", "c"], frozen=["b", "c"]), lesson(["a", "old"])),
@@ -362,6 +375,8 @@ def test_a_copy_begins_where_the_other_is(store: FolderStore) -> None:
 def test_a_lesson_ends_early_once_its_condition_holds(store: FolderStore) -> None:
     until = {"policy": 1, "measure": "score", "reaches": -1000, "of": 4}
     found = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], steps=100_000, until=until)]), store))
+    assert "Lesson 1 of 1 ended by its condition, after " in said(found)
+    assert " decisions: 1 had a score of " in said(found)
     assert isinstance(found[-1], Finished)
     assert found[-1].counters.steps < 2000
 
@@ -369,6 +384,8 @@ def test_a_lesson_ends_early_once_its_condition_holds(store: FolderStore) -> Non
 def test_a_condition_that_never_holds_ends_with_the_limit(store: FolderStore) -> None:
     until = {"policy": 1, "measure": "win", "reaches": 1, "of": 100_000}
     found = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], until=until)]), store))
+    few = "fewer than 100,000 battles of 1 had ended."
+    assert f"Lesson 1 of 1 ended at its limit, after 256 decisions: {few}" in said(found)
     assert isinstance(found[-1], Finished)
     assert found[-1].counters.steps == 256
 

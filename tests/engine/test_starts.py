@@ -340,6 +340,7 @@ def test_when_redis_refuses_what_a_study_needs_it_says_so_with_how_much_waits_an
     actor.add({"a": np.zeros(3)})
     assert actors.end.take() == []
     (said,) = actors.incidents()
+    assert actors.blocked
     assert "Redis refuses what the study needs: what actors sent cannot be taken (“" in said.message
     assert said.message.endswith("Parcels of decisions that wait there so far: 1.")
     assert actors.incidents() == [], "once"
@@ -347,12 +348,15 @@ def test_when_redis_refuses_what_a_study_needs_it_says_so_with_how_much_waits_an
     actors.end._look_at = 0.0
     assert [parcel.size for parcel in actors.end.take()] == [3]
     assert [each.message for each in actors.incidents()] == ["Redis answers again, has room, and refuses nothing."]
+    assert not actors.blocked
     actor.close()
     actors.end.close()
     server.close()
 
 
-def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: FolderStore) -> None:
+def test_a_learner_whose_redis_lets_nothing_through_goes_on_with_what_it_has_and_elsewhere_waits(
+    store: FolderStore,
+) -> None:
     made = _Starts(study(sampling="asynchronous"), store, lambda: "")
     made._prepare(begun=False)
     agent = made.agent
@@ -363,6 +367,12 @@ def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: F
     made._heard_at = time.monotonic()
     assert made._batches() == {}
     made._heard_at -= 2 * QUIET_S
+    made.actors = SimpleNamespace(blocked=False, missing=NOTHING)  # type: ignore[assignment]
+    assert made._batches() == {"agent": []}, "one update: actors may wait for a newer network"
+    assert made._batches() == {}, "its replay ratio would be another one"
+    made._heard_at -= 2 * QUIET_S
+    made.actors = SimpleNamespace(blocked=True, missing=NOTHING)  # type: ignore[assignment]
+    assert made._batches() == {"agent": []}
     before = agent.tasks.iterations
     assert made._batches() == {"agent": []}
     agent.learn([])

@@ -722,6 +722,7 @@ def test_a_course_of_few_lessons_has_no_portions(team: Studio, designer: Client)
 def test_settings_are_read_as_they_are_typed() -> None:
     assert typed.settings("a 1, b -0.5, c 1e3, d yes, e far") == {"a": 1, "b": -0.5, "c": 1000.0, "d": True, "e": "far"}
     assert typed.settings("a 1_0, b ٣") == {"a": "1_0", "b": "٣"}, "no numbers as people write them"
+    assert typed.settings("a=1, b = -0.5, c d=e") == {"a": 1, "b": -0.5, "c": "d=e"}
     assert typed.settings(f"a {'9' * 30}") == {"a": "9" * 30}
 
 
@@ -1154,6 +1155,8 @@ def test_the_page_draws_the_ranges_that_a_course_tells(team: Studio, designer: C
             [{"who": ["a"] * 5 + ["b"] * 5, "settings": {"penalty": 0.1, "obstacles": 3}}, ["b"] * 5 + ["a"] * 5],
         ),
         ("[[[1, 1, 1]]]", "navigation", [[[1, 1, 1]]]),
+        ("[[p, p], a, b]", "navigation", [[["p", "p"], "a", "b"]]),
+        ("[[p, p], [a, b]]", "navigation", [["p", "p"], ["a", "b"]]),
     ],
 )
 def test_match_lists_are_typed_in_words_or_as_the_paper_writes_them(text: str, game: str, found: list[Any]) -> None:

@@ -64,6 +64,7 @@ def test_a_search_says_above_what_it_found_what_it_was_warned_of_and_asks_for_mo
         ([incident("waiting-for-capacity", "Every processor is taken by other jobs.")], []),
         ([Entry("logged", {"message": "Measuring again, on fresh episodes."})], []),
         ([journal.note("One way."), journal.note("Another way.")], ["Another way.", "One way."]),
+        ([incident("lost-experience", "300 decisions never arrived.")], []),
         ([incident(f"sort-{i}", f"Warning {i}.") for i in range(5)], ["Warning 4.", "Warning 3.", "Warning 2."]),
     ],
 )
@@ -73,3 +74,20 @@ def test_a_job_is_said_to_be_warned_of_what_matters_and_of_a_few_things_at_once(
     job = hunted(team)
     journal.append(job, {}, told)
     assert [each.words for each in warned.of(Job.objects.get(pk=job.pk))] == said
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (["redis", "redis-restarted"], [("redis 0", 1)]),
+        (["redis", "redis-well"], []),
+        (["redis", "redis-well", "redis"], [("redis 2", 2)]),
+    ],
+)
+def test_trouble_with_redis_is_a_warning_until_it_is_over_and_each_is_counted_once(
+    team: Studio, told: list[str], said: list[tuple[str, int]]
+) -> None:
+    job = hunted(team)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    journal.append(job, {}, [incident(what, f"{what} {i}") for i, what in enumerate(told)])
+    assert [(each.words, each.many) for each in warned.of(Job.objects.get(pk=job.pk))] == said

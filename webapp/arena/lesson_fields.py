@@ -103,7 +103,9 @@ def set_in(names: Sequence[str]) -> str:
     """What may be typed as settings of a game that has these."""
     if not names:
         return "This game has no settings."
-    return f"Names with values. This game has {', '.join(names)}. For one match in parentheses: main vs old (…)."
+    one = f"main vs old ({names[0]} …)"
+    there = ", ".join(names)
+    return f"Names with values, separated by commas. This game has {there}. For one match in parentheses: {one}."
 
 
 def name_of(field: str, i: int) -> str:

@@ -214,12 +214,12 @@ def _notes(lesson: LessonConfig) -> Iterator[str]:
     if lesson.frozen:
         yield f"{', '.join(lesson.frozen)} only {'plays' if len(lesson.frozen) == 1 else 'play'}"
     after = lesson.after
+    if after.pool:
+        yield f"then {', '.join(after.pool)} {'joins' if len(after.pool) == 1 else 'join'} the earlier selves"
     if after.best:
         yield f"then the best of {', '.join(after.best.among)} goes on in place of the others"
     for new, old in after.fork.items():
         yield f"then {new} goes on as a copy of {old}"
-    if after.pool:
-        yield f"then {', '.join(after.pool)} {'joins' if len(after.pool) == 1 else 'join'} the earlier selves"
 
 
 def match_words(match: MatchConfig, offer: Offer) -> str:

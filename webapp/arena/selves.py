@@ -70,7 +70,7 @@ class Selves:
         found = [(lessons[-1], name) for name, lessons in self._pooled(pool, number) if lessons]
         if found:
             lesson, name = max(found, key=lambda latest: latest[0])
-            return self.after(name, lesson)
+            return self.at_end(name, lesson)
         first = self._config.roster[pool].recalls[0]
         begun = self.after(first, number - 1)
         return begun if begun.policy else self.at_end(first, number)

@@ -24,6 +24,8 @@ _LIST_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{},:"]+')
 """A text in quotation marks, or what stands between the marks of a list."""
 _PLAIN = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?|true|false")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,3})?")
+_BETWEEN = re.compile(r"\s*=\s*|\s+")
+"""What stands between a setting and its value."""
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 MATCH_KEYS = {"who", "settings", "entities"}
 
@@ -53,7 +55,7 @@ def settings(text: str) -> dict[str, Any]:
     """Settings of a game. Raises ValueError with a sentence."""
     found: dict[str, Any] = {}
     for each in (part.strip() for part in text.split(",")):
-        name, _, value = each.partition(" ")
+        name, value = (*_BETWEEN.split(each, maxsplit=1), "")[:2]
         if each and (not value.strip() or set("()") & set(each)):
             raise ValueError(SETTINGS)
         if name in found:
@@ -98,13 +100,18 @@ def _lists(text: str) -> list[Any]:
         found = json.loads(_LIST_PART.sub(_quoted, text))
     except (ValueError, RecursionError):
         raise ValueError(UNREADABLE) from None
-    if isinstance(found, list) and found and not any(isinstance(entry, list | dict) for entry in found):
+    if isinstance(found, list) and _is_one_match(found):
         found = [found]
     if not isinstance(found, list) or not all(isinstance(match, list | dict) for match in found):
         raise ValueError(UNREADABLE)
     if any(isinstance(match, dict) and not {"who"} <= match.keys() <= MATCH_KEYS for match in found):
         raise ValueError("Of a match that says more than who plays, write who, settings and entities.")
     return [{**match, "who": _named(match["who"])} if isinstance(match, dict) else _named(match) for match in found]
+
+
+def _is_one_match(found: Sequence[Any]) -> bool:
+    """Whether a list names players itself, perhaps beside groups of them: a list of matches has only matches."""
+    return any(not isinstance(entry, list | dict) for entry in found) and not any(isinstance(e, dict) for e in found)
 
 
 def _named(entry: Any) -> Any:

@@ -13,8 +13,13 @@ from webapp.studies.wire import SHORT
 
 GRAVE = ("short-trainings",)
 """What makes results worth little, so that it stands first."""
-DEALT_WITH = ("lost-worker", "redis")
+DEALT_WITH = ("lost-worker", "redis", "redis-cut-off")
 """What changes no result: of a job that has ended it stays in the history."""
+WELL = "redis-well"
+"""What says that what came before is over, also of a job that runs."""
+OVER_BY = ("redis", "redis-cut-off")
+TOLD = (WELL, "redis-restarted", "lost-experience")
+"""What stands in the history alone; how much was lost a page says in a sentence of its own."""
 MOST = 3
 """Warnings that a page shows, at most."""
 
@@ -29,11 +34,13 @@ class Warned(NamedTuple):
 
 def of(job: Job) -> list[Warned]:
     """What somebody who looks at a job's results should know: the gravest first, then the latest."""
-    past = (SHORT, *(DEALT_WITH if job.terminal else ()))
+    past = (SHORT, *TOLD, *(DEALT_WITH if job.terminal else ()))
     warnings = job.events.filter(Q(kind="incident") | Q(kind="logged", body__note=True)).order_by()
     sort = Coalesce(KT("body__what"), KT("body__message"))  # a note is of no sort
     sorts = warnings.annotate(what=sort).exclude(what__in=past).values_list("what")
     latest = {last: (what, many) for what, last, many in sorts.annotate(Max("sequence"), Count("pk"))}
+    well = warnings.filter(body__what=WELL).aggregate(last=Max("sequence"))["last"] or -1
+    latest = {last: found for last, found in latest.items() if not (found[0] in OVER_BY and last < well)}
     events = sorted(job.events.filter(sequence__in=latest), key=lambda e: (latest[e.sequence][0] in GRAVE, e.sequence))
     found = [Warned(e.at.timestamp(), e.body["message"], latest[e.sequence][1]) for e in reversed(events)]
     return found[:MOST]

@@ -7,9 +7,10 @@ of cycles, or of cycles in which nobody could kick the ball. Ball and player beg
 rectangle, the player around it, the keeper in the middle of the goal.
 
 Departures, beside those of the movements: (7) the referee sees that the keeper has the ball when the cycle is over,
-HFO's one cycle later; (8) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and half a metre behind the
-ball where HFO begins with the ball at its feet (10 cm, where both overlap); (9) of equation 6 the term 1[kick], of
-which the paper says no more, is paid once an episode, when the player can kick the ball for the first time.
+HFO's one cycle later; (8) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and
+half a metre behind the ball where HFO begins with the ball at its feet (10 cm, where both overlap); (9) of equation 6
+the term 1[kick], of which the paper says no more, is paid once an episode, when the player can kick the ball for the
+first time.
 """
 
 from __future__ import annotations
