@@ -56,9 +56,9 @@ from engine.study.starts_curve import StartsCurve
 NETWORKS = 3
 """Networks that a Redis of its own has room for: the old one, the new one, and as much for decisions."""
 QUIET_S = 5.0
-"""Seconds without a decision after which the learner goes on with what it has. While Redis lets none through, it does so
-without end; elsewhere it makes one update in each such time, as actors may wait for a newer network: minibatches of old
-decisions alone would make another replay ratio."""
+"""Seconds without a decision after which the learner goes on with what it has. While Redis lets none through, it does
+so without end; elsewhere it makes one update in each such time, as actors may wait for a newer network: minibatches of
+old decisions alone would make another replay ratio."""
 SLICE = 32
 """Minibatches of an update at most where nobody waits for it, and of one without new decisions: between updates it
 heeds commands and its clock, and ends rounds."""

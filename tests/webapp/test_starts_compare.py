@@ -93,6 +93,17 @@ def test_what_does_not_learn_the_same_is_said_and_not_drawn(
     assert f'value="{one.pk}" checked' in chosen
 
 
+def test_starts_are_compared_by_their_names_and_the_hard_one_with_the_hard_one(team: Studio) -> None:
+    """The paper's comparison: a way with easier starts beside the hard one alone."""
+    one = played(team)
+    alone = played(team, tasks=[{"name": "whole level", "hard": True, "settings": TASKS[-1].get("settings", {})}])
+    found = {row.title: row.values for row in StartsComparison(team.project, [one.pk, alone.pk]).differences}
+    easier = [task["name"] for task in TASKS if not task.get("hard")]
+    assert all(found[f"Start “{name}”"][1] == "–" != found[f"Start “{name}”"][0] for name in easier)
+    assert "The hard start" not in found, "both begin it at the same place"
+    assert not any("whole level" in title or "settings" in title.lower() for title in found)
+
+
 def test_other_games_and_other_jobs_are_left_out(team: Studio, designer: Client) -> None:
     one, other = played(team), recorded(team, cart(), "Cart")
     assert why_apart(other, one) == "it learns another game"

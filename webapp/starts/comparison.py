@@ -20,6 +20,7 @@ from webapp.starts.asking import SCHEDULERS
 from webapp.starts.figures import SmallChart
 from webapp.starts.reading import ALONG, ROUNDS, SHARES, StartRow, StartsResult, SuccessWords, whole
 from webapp.studies.compare.differences import Difference, differences, same
+from webapp.studies.compare.names import ABSENT
 from webapp.studies.lines import Column, LineRange, Lines, ends, known
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
@@ -28,6 +29,8 @@ from webapp.training import curve
 MOST = 8
 """As many as there are colours."""
 KIND = "starts"
+STARTS = "tasks"
+"""The part of a configuration that has the starts."""
 OFFERED = 60
 """The latest trainings, which can be chosen."""
 DECISIONS = "decisions"
@@ -175,12 +178,27 @@ class StartsComparison:
     def differences(self) -> list[Difference]:
         """What is set otherwise in each of them, which way to learn first: that is a kind, and kinds have no title."""
         learns = Difference("How it learns", tuple(_method(job) for job in self.jobs))
-        return [learns] * (len(set(learns.values)) > 1) + differences(self.jobs)
+        found = [learns, *differences(self.jobs, STARTS), *self._starts]
+        return [row for row in found if len(set(row.values)) > 1]
+
+    @cached_property
+    def _starts(self) -> list[Difference]:
+        """Where episodes begin, start by start: the easier ones by their names, as not all trainings have all of them,
+        and the hard one, whatever it is called."""
+        each = [(reading, reading.config.ordered) for reading in map(result_of, self.jobs)]
+        easier = [{task.name: reading.where(task) for task in tasks if not task.hard} for reading, tasks in each]
+        rows = [
+            Difference(f"Start “{name}”", tuple(found.get(name, ABSENT) for found in easier))
+            for name in dict.fromkeys(name for found in easier for name in found)
+        ]
+        hard = tuple(next(reading.where(task) for task in tasks if task.hard) for reading, tasks in each)
+        return [*rows, Difference("The hard start", hard)]
 
     @property
     def same(self) -> str:
         """ "21 settings are the same in all." """
-        return f"{plural(same(self.jobs), 'setting')} are the same in all."
+        alike = sum(len(set(row.values)) == 1 for row in self._starts) + same(self.jobs, STARTS)
+        return f"{plural(alike, 'setting')} are the same in all."
 
     @cached_property
     def offered(self) -> list[Offered]:

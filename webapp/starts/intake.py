@@ -11,7 +11,7 @@ from engine.catalog import built_in
 from engine.config.agent_games import of_seat
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
-from webapp.lib.words import plural
+from webapp.lib.words import number, plural
 from webapp.projects.models import Project
 from webapp.starts import rows
 from webapp.starts.rows import OFFERED
@@ -63,7 +63,8 @@ def _too_many(study: StartsConfig) -> Iterator[tuple[str, str]]:
         return
     here, each = f"this site has {plural(settings.CPUS, 'processor')}", most // starts
     if each:
-        yield "actors", f"must be {each} or less: {plural(starts, 'start')} have so many players each, and {here}"
+        have = "start has so many players" if starts == 1 else "starts have so many players each"
+        yield "actors", f"must be {each} or less: {number(starts)} {have}, and {here}"
     else:
         yield "tasks", f"there may be {most} at most: each has a player of its own, and {here}"
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from engine.config import parse
-from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, name_of
+from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, StartTask, name_of
 from webapp.lib.figures import share_with_ends
 from webapp.lib.words import number, percent, plural
 from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
@@ -235,6 +235,10 @@ class StartsResult:
             f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share),
             where(task.settings, self._heads),
         )  # fmt: skip
+
+    def where(self, task: StartTask) -> str:
+        """Where a start's episodes begin, in words."""
+        return where(task.settings, self._heads) or "as the game says"
 
     def _rank(self, i: int) -> str:
         """Its places in the ranking that the ranges allow, 1 the hardest; empty while nothing is known."""

@@ -45,9 +45,10 @@ class Difference(NamedTuple):
     values: tuple[str, ...]
 
 
-def differences(jobs: Sequence[Job]) -> list[Difference]:
-    """Settings that are not the same in all jobs, in the order of the settings; methods first."""
-    return [row for row in _rows(jobs) if len(set(row.values)) > 1]
+def differences(jobs: Sequence[Job], beside: str = "") -> list[Difference]:
+    """Settings that are not the same in all jobs, in the order of the settings; methods first. ``beside``: a part of
+    the configuration that is left out, as the caller tells of it otherwise."""
+    return [row for row in _rows(jobs, beside) if len(set(row.values)) > 1]
 
 
 def changes(job: Job, study: Study) -> list[Difference]:
@@ -65,16 +66,16 @@ def room_for(found: Sequence[Difference]) -> str:
     return f"{said} The API and the command line keep them." if rows else ""
 
 
-def same(jobs: Sequence[Job]) -> int:
-    """How many settings all jobs share."""
-    return sum(len(set(row.values)) == 1 for row in _rows(jobs))
+def same(jobs: Sequence[Job], beside: str = "") -> int:
+    """How many settings all jobs share; ``beside``: as for ``differences``."""
+    return sum(len(set(row.values)) == 1 for row in _rows(jobs, beside))
 
 
-def _rows(jobs: Sequence[Job]) -> list[Difference]:
+def _rows(jobs: Sequence[Job], beside: str = "") -> list[Difference]:
     """Every setting that any of the jobs has; a place has one title, that of the first job which has it."""
     names = [Names(job) for job in jobs]
     by_place = [
-        {place: (title, text) for place, title, text in _settings(job, own)}
+        {place: (title, text) for place, title, text in _settings(job, own) if place.partition(".")[0] != beside}
         for job, own in zip(jobs, names, strict=True)
     ]
     titles = {place: title for each in reversed(by_place) for place, (title, _) in each.items()}
