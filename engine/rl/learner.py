@@ -59,6 +59,13 @@ class Learner(Protocol):
     vectors: ClassVar[tuple[str, ...]]
     version: int
     steps: int
+    stopped: Callable[[], bool]
+    """Asked between minibatches of a long update, which ends early once it is True."""
+
+    @property
+    def cut(self) -> bool:
+        """Whether the last update ended early."""
+        ...
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
@@ -140,6 +147,12 @@ class BaseLearner(ABC):
         self.running = {s.name: Running(s.shape) for s in self.model.scaling.running}
         self.spread = Running((len(spec.seat.rewards),))
         self.version = self.steps = self.idle = 0
+        self.stopped: Callable[[], bool] = lambda: False
+
+    @property
+    def cut(self) -> bool:
+        """Never: an update is short."""
+        return False
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:

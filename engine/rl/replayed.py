@@ -65,6 +65,11 @@ class Replayed(BaseLearner):
             self._rest[-1] = self.epsilon
         return super().weights()
 
+    @property
+    def cut(self) -> bool:
+        """Whether minibatches of the last update are still due."""
+        return self.owed >= 1 and self.steps >= self.config.warmup
+
     def buffer(self) -> ReplayBuffer:
         """A new replay of its kind, which draws with its generator."""
         return ReplayBuffer(self.config.capacity, self.rng)
@@ -101,7 +106,7 @@ class Replayed(BaseLearner):
             return metrics
         self.owed += self.config.updates * trajectory.steps
         gathered = []
-        while self.owed >= 1:
+        while self.owed >= 1 and not self.stopped():
             self.owed -= 1
             gathered.append(self._minibatch())
         return metrics | (averaged(gathered) if gathered else {})

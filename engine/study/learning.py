@@ -170,7 +170,10 @@ class Learning(Session):
         round_before, said = self.tick, []
         for name, batch in batches.items():
             before, policy = self.active[name].learner.steps, self.active[name]
+            policy.learner.stopped = self.stopped
             policy.learn(batch)
+            if policy.learner.cut:
+                return
             if policy.learner.steps == before and policy.curve.totals["skipped"] == 1:
                 said.append(nothing_to_learn(policy.curve.totals["updates"]))
         self.over = self.done() or self._time_is_up()

@@ -3,6 +3,7 @@
 import { find, findAll } from "./elements.js";
 
 const LEAST = 2.5; // as in webapp/starts/picture.py
+const COLOURS = 8;
 const PLAIN = /^[-+]?(\d+\.?\d*|\.\d+)$/;
 const form = find(document, "[data-starts]");
 const game = find(document, "select[name=game]", HTMLSelectElement);
@@ -43,14 +44,44 @@ function draw(mark) {
   for (const [name, value] of Object.entries({ x: across.at, width: across.long, y: down.at, height: down.long })) {
     mark.setAttribute(name, wrong ? "0" : String(value));
   }
-  const name = find(document, `input[name="name${start}"]`, HTMLInputElement).value.trim() || `Start ${start}`;
+  const name = nameOf(start);
+  find(mark, "title", SVGTitleElement).textContent = name;
   return wrong && `${name} is not drawn: ${wrong}.`;
+}
+
+/** @param {string} start */
+const nameOf = (start) => find(document, `input[name="name${start}"]`, HTMLInputElement).value.trim() || `Start ${start}`;
+
+/** Every start that is filled in has the colour that it will have on the job's page: the easier ones in their order, the hard
+ * one last. */
+function colour() {
+  const rows = findAll(form, "[data-start]").map((row) => ({
+    start: row.dataset.start ?? "",
+    hard: find(row, "input[name=hard]", HTMLInputElement).checked,
+    typed: findAll(row, "td[data-games]:not([hidden]) input", HTMLInputElement).some(({ value }) => value.trim() !== ""),
+  }));
+  const used = [...rows.filter(({ hard, typed: some }) => some && !hard), ...rows.filter(({ hard }) => hard)].map(({ start }) => start);
+  for (const part of findAll(form, "[data-key], [data-mark]", SVGElement)) {
+    const place = used.indexOf(part.dataset.key ?? part.dataset.mark ?? "");
+    const painted = part.dataset.key ? find(part, "rect", SVGRectElement) : part;
+    painted.setAttribute("class", `${part.dataset.mark ? "starts-mark " : ""}start-${Math.min(place + 1, COLOURS) || 1}`);
+    if (part.dataset.key) part.toggleAttribute("hidden", place < 0);
+  }
+}
+
+/** The start in whose row somebody types stands out on the picture.
+ * @param {FocusEvent} event */
+function pick({ type, target }) {
+  const row = target instanceof Element ? target.closest("[data-start]") : null;
+  const start = type === "focusin" && row instanceof HTMLElement ? row.dataset.start : "";
+  for (const mark of findAll(form, "[data-mark]", SVGRectElement)) mark.toggleAttribute("data-picked", mark.dataset.mark === start);
 }
 
 function show() {
   for (const part of findAll(form, "[data-games]")) {
     part.toggleAttribute("hidden", !(part.dataset.games ?? "").split(" ").includes(game.value));
   }
+  colour();
   for (const figure of findAll(form, "figure[data-games]")) {
     const said = findAll(figure, "[data-mark]", SVGRectElement).map(draw).filter(Boolean).join(" ");
     const place = find(figure, "[data-not-drawn]");
@@ -59,6 +90,8 @@ function show() {
   }
 }
 
+form.addEventListener("focusin", pick);
+form.addEventListener("focusout", pick);
 game.addEventListener("change", show);
 form.addEventListener("input", show);
 window.addEventListener("pageshow", show); // a browser that goes back brings what was typed back after the page has loaded

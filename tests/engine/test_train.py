@@ -27,6 +27,7 @@ from engine.rl.examine import Examination, examine
 from engine.rl.gradient import Gradient
 from engine.rl.policy import Policy
 from engine.rl.sampler import Episode
+from engine.rl.td3 import TD3
 from engine.rl.training import Training
 from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.references import make
@@ -125,6 +126,31 @@ def test_the_range_of_an_evaluation_stops_at_a_return_that_no_episode_is_below()
         lows.append(curve.evaluation["evaluation_return_low"])
     assert lows[0] >= 0 > lows[1]
     assert lows[2] < -returns.mean()
+
+
+@pytest.mark.parametrize("command", ["stop", "pause"])
+def test_a_command_ends_a_long_update_between_two_minibatches(
+    command: str, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With many battles an update has hundreds of minibatches, and a site ends who does not answer for long."""
+    made, learn = [0], TD3._minibatch
+
+    def counted(learner: TD3) -> Any:
+        made[0] += 1
+        return learn(learner)
+
+    monkeypatch.setattr(TD3, "_minibatch", counted)
+    small = {"network": {"policy": [8], "critic": [8]}, "warmup": 64, "minibatch": 8, "fragment": 64}
+    config = study(game="gym:Pendulum-v1", learner={"kind": "td3", **small}, environments=8, steps=4096)
+    *_, last = run(config, store, control=lambda: command if made[0] >= 20 else "")
+    assert made[0] == 20
+    assert isinstance(last, Stopped if command == "stop" else Paused)
+    monkeypatch.setattr(TD3, "_minibatch", learn)
+    again = list(run(config, store, last.artifacts["checkpoint"]))
+    whole = list(run(config, store))
+    assert isinstance(again[-1], Finished)
+    assert isinstance(whole[-1], Finished)
+    assert again[-1].artifacts["policy"] == whole[-1].artifacts["policy"], "in step, it goes on as if nothing had been"
 
 
 def test_no_range_of_a_game_whose_rules_say_how_far_returns_go_goes_beyond_them() -> None:

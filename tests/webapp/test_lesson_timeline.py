@@ -78,6 +78,25 @@ def test_the_last_lesson_is_emptied_and_not_removed(team: Studio, designer: Clie
     assert lists(answer) == [""]
 
 
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_lesson_that_was_removed_comes_back_with_all_of_it(team: Studio, designer: Client, at: int) -> None:
+    whole = pressed(team, designer, "draw", steps1="3000", copies2="rival from main")
+    answer = pressed(team, designer, f"remove:{at}", steps1="3000", copies2="rival from main")
+    assert f"Lesson {at} was removed." in answer.content.decode()
+    sent = {name: str(text) for name, text in answer.context["form"].initial.items() if name not in ("open", "focus")}
+    again = designer.post(form(team, "arena"), {**sent, "action": "restore"})
+    assert lists(again) == lists(whole) == [FIRST, SECOND]
+    for name in ("steps1", "copies2", "title", "name2"):
+        assert again.context["form"].initial.get(name) == whole.context["form"].initial.get(name)
+    assert "was removed." not in again.content.decode()
+
+
+@pytest.mark.parametrize("text", ["", "[", "[0, {}]", "[1]", '["1", {}]', "[1, []]", "[99999, {}]", "[" * 99_999])
+def test_what_is_no_removed_lesson_brings_none_back(team: Studio, designer: Client, text: str) -> None:
+    answer = pressed(team, designer, "restore", removed=text)
+    assert lists(answer) == [FIRST, SECOND]
+
+
 def test_there_are_as_many_rows_as_the_form_takes_and_no_more(team: Studio, designer: Client) -> None:
     many = {f"who{i}": FIRST for i in range(1, HELD + 1)}
     for action in ("add", "insert:1", "copy:3"):

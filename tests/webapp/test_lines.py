@@ -6,10 +6,10 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from webapp.lib.words import number
+from webapp.lib.words import number, percent
 from webapp.studies.lines import BOTTOM, END, GAP, LEFT, LETTER, RIGHT, TOP, LineRange, Lines, from_nought, marks, shown
 
 
@@ -32,6 +32,8 @@ def test_axes_name_round_numbers_within_their_ends() -> None:
         assert low - 1e-9 <= found[0] <= found[-1] <= high + 1e-9
 
 
+@settings(max_examples=500)
+@example(1174, 0.875)
 @given(st.integers(1, 10**9), st.floats(0.0, 1.0))
 def test_an_axis_names_three_places_wherever_their_texts_are_short_enough(span: int, share: float) -> None:
     first = round(share * span)
@@ -46,6 +48,11 @@ def test_an_axis_names_three_places_wherever_their_texts_are_short_enough(span: 
 def test_an_axis_beside_a_drawing_names_three_levels_unless_their_texts_would_be_alike(low: float, span: float) -> None:
     drawn = Lines("x", [0, 1], [("a", "Score", [low, low + span])])
     assert 3 <= len(drawn.levels) <= 6 or span < abs(low) / 50
+
+
+def test_no_two_levels_have_one_text() -> None:
+    drawn = Lines("x", [0, 1], [("a", "Wins", [0.4991, 0.5034])], says=percent)
+    assert [text for text, _ in drawn.levels] == ["50\N{NO-BREAK SPACE}%"]
 
 
 def test_what_is_never_below_0_begins_there() -> None:

@@ -138,6 +138,13 @@ class ArenaForm(StudyForm):
         return timeline.lines(self, self.rows, self.offered)
 
     @property
+    def removed(self) -> tuple[int, str]:
+        """The number of the lesson that was removed just now, and what brings it back; 0 for none."""
+        text = str(self.initial.get(timeline.REMOVED, ""))
+        found = timeline.removed(text)
+        return (found[0], text) if found else (0, "")
+
+    @property
     def players(self) -> Iterator[tuple[BoundField, BoundField]]:
         """Who is there as the page shows it: names, and what they do."""
         return ((self[f"name{i}"], self[f"plays{i}"]) for i in range(1, self.present + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from webapp.training.games import Offer
 
 OPEN, FOCUS = "open", "focus"
 """Which rows are unfolded, as the page's script sends it; and where the keyboard goes on, once rows have changed."""
+REMOVED, RESTORE = "removed", "restore"
+"""The lesson that was removed last, as JSON, and the button that brings it back."""
 HEAD = "head"
 """Where the keyboard goes on in a row that was added: what unfolds it."""
 LONGEST = 160
@@ -60,11 +63,45 @@ def redrawn(sent: Mapping[str, str], action: str) -> dict[str, Any]:
         _Row({field: sent.get(name_of(field, i), "") for field in FIELDS}, str(i) in opened)
         for i in range(1, rows_sent(sent) + 1)
     ]
-    old = {name_of(field, i) for field in FIELDS for i in range(1, len(rows) + 1)}
-    focus = _acted(rows, action)
+    old = {name_of(field, i) for field in FIELDS for i in range(1, len(rows) + 1)}.union([REMOVED])
+    before = [row.texts for row in rows]
+    focus = _restored(rows, sent.get(REMOVED, "")) if action == RESTORE else _acted(rows, action)
+    gone = _gone(before, action)
     lessons = {name_of(field, i): text for i, row in enumerate(rows, 1) for field, text in row.texts.items()}
     shown = {i for i, row in enumerate(rows, 1) if row.open}
-    return {**{name: text for name, text in sent.items() if name not in old}, **lessons, OPEN: shown, FOCUS: focus}
+    rest = {name: text for name, text in sent.items() if name not in old}
+    return {**rest, **lessons, **gone, OPEN: shown, FOCUS: focus}
+
+
+def _gone(before: list[dict[str, str]], action: str) -> dict[str, str]:
+    """The lesson that a button has just removed, if anything was in it."""
+    kind, _, which = action.partition(":")
+    at = whole(which, HELD) or 0
+    if kind != "remove" or not 1 <= at <= len(before) or not filled(before[at - 1]):
+        return {}
+    return {REMOVED: json.dumps([at, before[at - 1]])}
+
+
+def removed(text: Any) -> tuple[int, dict[str, str]] | None:
+    """The number and the texts of a lesson that was removed; None where the text tells of none."""
+    try:
+        at, texts = json.loads(str(text or ""))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if not isinstance(at, int) or not 1 <= at <= HELD or not isinstance(texts, dict):
+        return None
+    return at, {field: str(texts.get(field, "")) for field in FIELDS}
+
+
+def _restored(rows: list[_Row], text: str) -> tuple[int, str]:
+    """Put the lesson back that was removed last."""
+    found = removed(text)
+    if found is None:
+        return 0, ""
+    at, texts = found
+    if len(rows) == 1 and not filled(rows[0].texts):
+        rows.clear()
+    return _inserted(rows, min(at - 1, len(rows)), texts)
 
 
 def _acted(rows: list[_Row], action: str) -> tuple[int, str]:

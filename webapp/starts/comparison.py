@@ -14,6 +14,7 @@ from engine.config.agent_games import SETTINGS
 from engine.config.starts import LARGEST_VALUE, StartsConfig, StartTask
 from engine.errors import ConfigError
 from webapp.lib.figures import share_with_ends
+from webapp.lib.first import first
 from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts.asking import SCHEDULERS
@@ -191,7 +192,7 @@ class StartsComparison:
             Difference(f"Start “{name}”", tuple(found.get(name, ABSENT) for found in easier))
             for name in dict.fromkeys(name for found in easier for name in found)
         ]
-        hard = tuple(next(reading.where(task) for task in tasks if task.hard) for reading, tasks in each)
+        hard = tuple(first(reading.where(task) for task in tasks if task.hard) for reading, tasks in each)
         return [*rows, Difference("The hard start", hard)]
 
     @property

@@ -237,11 +237,12 @@ def _multiples(step: float, low: float, high: float) -> list[float]:
 
 
 def _levels(low: float, high: float, says: Callable[[float], str]) -> list[float]:
-    """Round numbers of the axis beside a drawing: finer ones where there would be fewer than ``LEAST``, as long as
-    their texts differ."""
+    """Round numbers of the axis beside a drawing, none with the text of another: finer ones where there would be fewer
+    than ``LEAST``."""
     found = marks(low, high)
     finer = several(low, high) if high > low and len(found) < LEAST else found
-    return finer if len({*map(says, finer)}) == len(finer) else found
+    chosen = finer if len({*map(says, finer)}) == len(finer) else found
+    return [*{says(value): value for value in reversed(chosen)}.values()][::-1]
 
 
 def spaced(
@@ -252,11 +253,12 @@ def spaced(
     if high <= low:
         return side_by_side([(words(low), at(low))])
     power, found = 10.0 ** math.floor(math.log10(high - low)), list[tuple[str, float]]()
-    for step in (power * times for times in (5, 4, 2, 1, 0.5, 0.2)):
+    for step in (power * times for times in (5, 4, 2, 1, 0.5, 0.4, 0.2)):
         finer = [(words(value), at(value)) for value in _multiples(step, low, high)]
-        if len(finer) > MOST or len({text for text, _ in finer}) < len(finer) or side_by_side(finer) != finer:
+        shown_ones = side_by_side(finer)
+        if len(finer) > MOST or len({text for text, _ in finer}) < len(finer) or len(shown_ones) < len(finer) - 1:
             break
-        found = finer
+        found = shown_ones if len(shown_ones) >= len(found) else found
     return found
 
 

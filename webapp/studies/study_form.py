@@ -100,9 +100,12 @@ class StudyForm(forms.Form):
             self.order_fields([*self._as_shown(), *self.folded, "title"])
 
     def _as_shown(self) -> Iterator[str]:
-        """The fields of its groups from the top of the page down: in each, those with cards come first."""
-        for _, names in self.groups:
+        """The fields of its groups from the top of the page down: in each those with cards come first; a template of a
+        question's own shows those that are in no group."""
+        grouped = {name for _, names in self.groups for name in names}.union(self.folded, ["title"])
+        for question, names in self.groups:
             yield from sorted(names, key=lambda name: not hasattr(self.fields.get(name), "cards"))
+            yield from (name for name in self.fields if question in self.drawn and name not in grouped)
 
     def prepare(self) -> None:
         """Fit its fields to the project: what menus offer, and what stands where nothing is typed."""
