@@ -26,7 +26,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
 from engine.study.course import Course, CourseCurve, PupilCurve, Rung, beginner, copied
-from engine.study.course_artifacts import CourseArtifacts, entrants
+from engine.study.course_artifacts import CourseArtifacts, entrants, twins
 from engine.study.course_checks import Checked, check
 from engine.study.course_tournament import CourseTournament, Result
 from engine.study.course_words import announced, ended_by, happened, no_episode_ended, stopped_in
@@ -136,6 +136,8 @@ class _Arena(Learning):
         with contextlib.closing(made) as game:
             if not ending.begun and (left_out := arena_plan.without_groups(self.config)):
                 yield self.say(Logged, message=left_out)
+            for name, other in twins(self.config, self.policies).items() if not ending.begun else ():
+                yield self.say(Logged, message=f"{name} has the same network as {other}, which alone enters.")
             players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
             ending.begin(list(players))
             command: Command = ""

@@ -53,12 +53,19 @@ class CourseArtifacts:
         return role if len(self._policies) == 1 else f"{role}/{policy}"
 
 
+def twins(config: ArenaConfig, policies: Mapping[str, PolicyTraining]) -> dict[str, str]:
+    """The policies that have the same network as one before them, as after a copy, with its name."""
+    first: dict[tuple[bytes, bytes], str] = {}
+    named = [(name, policies[name].learner.policy().pack()) for name in config.roster if name in policies]
+    return {name: first[packed] for name, packed in named if first.setdefault(packed, name) != name}
+
+
 def entrants(
     config: ArenaConfig, policies: Mapping[str, PolicyTraining], rungs: Sequence[Rung], game: Game, store: Store
 ) -> dict[str, Player]:
-    """All who meet in a tournament, by name: policies that learned take the likeliest action. One that steers a group
-    plays all entities of its side together; where the group is no whole side, it does not enter."""
-    found, left_out = dict[str, Player](), config.left_out
+    """All who meet in a tournament, by name, each network once: policies that learned take the likeliest action. One
+    that steers a group plays all entities of its side together; where the group is no whole side, it does not enter."""
+    found, left_out = dict[str, Player](), config.left_out.union(twins(config, policies))
     member: Any
     for name, member in config.roster.items():
         if name in left_out:
@@ -71,7 +78,7 @@ def entrants(
     now = {policy.learner.policy().pack() for policy in policies.values()}
     for rung in rungs if config.tournament is not None and config.tournament.rungs else ():
         earlier = Policy.stored(store, rung.description)
-        if rung.policy not in left_out and earlier.pack() not in now:
+        if rung.policy not in config.left_out and earlier.pack() not in now:
             found[f"{rung.policy}@{rung.lesson}"] = _on_a_side(earlier)
     return found
 

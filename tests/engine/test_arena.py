@@ -708,6 +708,18 @@ def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: 
     assert console.found(config, {}, store) == [], "a course without a tournament says nothing"
 
 
+def test_one_network_enters_a_tournament_once_and_its_copy_is_named(store: FolderStore) -> None:
+    """Under two names it would be ranked twice, and meet itself."""
+    one = [lesson(["a", "b"], ["b", 3], after={"fork": {"b": "a"}})]
+    config = course({"a": PPO, "b": PPO, 3: "random"}, one, tournament={"episodes": 8, "rungs": True})
+    found = list(run(config, store))
+    end = found[-1]
+    assert isinstance(end, Finished), end
+    names = [team["name"] for team in unpack(store.get(end.artifacts["table"])).meta["teams"]]
+    assert names == ["a", "3", "b@1"], "b was another one until it became a copy"
+    assert "b has the same network as a, which alone enters." in said(found)
+
+
 def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_theirs() -> None:
     whole = Tournament(TournamentConfig(episodes=40), 1, ["a", "b", "best", "worst"])
     even, won = np.tile([0.0, 0.5, 1.0, 0.5], 5), np.ones(20)

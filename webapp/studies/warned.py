@@ -18,7 +18,7 @@ DEALT_WITH = ("lost-worker", "redis", "redis-cut-off")
 WELL = "redis-well"
 """What says that what came before is over, also of a job that runs."""
 OVER_BY = ("redis", "redis-cut-off")
-TOLD = (WELL, "redis-restarted", "lost-experience")
+HISTORY = (WELL, "redis-restarted", "lost-experience")
 """What stands in the history alone; how much was lost a page says in a sentence of its own."""
 MOST = 3
 """Warnings that a page shows, at most."""
@@ -34,7 +34,7 @@ class Warned(NamedTuple):
 
 def of(job: Job) -> list[Warned]:
     """What somebody who looks at a job's results should know: the gravest first, then the latest."""
-    past = (SHORT, *TOLD, *(DEALT_WITH if job.terminal else ()))
+    past = (SHORT, *HISTORY, *(DEALT_WITH if job.terminal else ()))
     warnings = job.events.filter(Q(kind="incident") | Q(kind="logged", body__note=True)).order_by()
     sort = Coalesce(KT("body__what"), KT("body__message"))  # a note is of no sort
     sorts = warnings.annotate(what=sort).exclude(what__in=past).values_list("what")
