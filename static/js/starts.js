@@ -65,7 +65,7 @@ function colour() {
     const place = used.indexOf(part.dataset.key ?? part.dataset.mark ?? "");
     const painted = part.dataset.key ? find(part, "rect", SVGRectElement) : part;
     painted.setAttribute("class", `${part.dataset.mark ? "starts-mark " : ""}start-${Math.min(place + 1, COLOURS) || 1}`);
-    if (part.dataset.key) part.toggleAttribute("hidden", place < 0);
+    if (part.dataset.key) part.classList.toggle("starts-unused", place < 0);
   }
 }
 
