@@ -43,7 +43,7 @@ from engine.study.failures import with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
-from engine.text import figures, ranged
+from engine.text import ranged
 
 
 def aes_rl(config: AESRLConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -209,7 +209,7 @@ def too_many(workers: int, processors: int) -> str:
     """What is said where there are more workers than processors; empty otherwise."""
     if workers <= processors:
         return ""
-    times = figures(workers / processors)
+    times = f"{workers / processors:.3g}"
     return (
         f"{workers} workers share {processors} processors: each takes about {times} times as long as on one of its own."
     )

@@ -41,7 +41,6 @@ from engine.study.gossip_curve import GossipCurve
 from engine.study.learner_factory import begin_with
 from engine.study.sampler_factory import seated
 from engine.study.session import Session
-from engine.text import figures
 
 _POLL_S = 0.2
 _BESIDE_BYTES = 2**20  # of a report, beside what the agent has learned
@@ -363,7 +362,7 @@ def slowdown(agents: int, processors: int) -> str:
     """What to tell where agents share processors; empty where they do not."""
     if agents <= processors:
         return ""
-    those, times = f"{processors} processor{'s' * (processors > 1)}", figures(agents / processors)
+    those, times = f"{processors} processor{'s' * (processors > 1)}", f"{agents / processors:.3g}"
     return (
         f"{agents} agents share {those}: expect the training to take about {times} times as long as with a "
         "processor for each."

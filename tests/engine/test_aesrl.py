@@ -334,6 +334,7 @@ def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(stor
 
 def test_more_workers_than_processors_are_warned_of() -> None:
     assert too_many(4, 4) == ""
+    assert "about 1.67 times as long" in too_many(5, 3)
     assert too_many(6, 4) == ("6 workers share 4 processors: each takes about 1.5 times as long as on one of its own.")
 
 
