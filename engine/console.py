@@ -196,9 +196,11 @@ class Courses(Trained):
         plans = arena_plan.plan(config)
         most = max((one.counted for one in plans), key=lambda how: how.processes)
         paper = f"{many(most.environments, 'environment')} and {many(most.workers, 'worker')}"
-        here = f"{many(config.copies, 'sampler')} and the learners" if arena_plan.started(config) else "this one alone"
+        here = (
+            f"{many(config.copies, 'sampler')} and the learners" if arena_plan.started(config) else "this process alone"
+        )
         work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')}{'' if config.exact else ' at most'}"
-        return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
+        return f"{work} (AI Arena would start {most.processes} processes: {paper}; here {here})"
 
     def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How each policy learns, or how a pair of the tournament met."""

@@ -50,7 +50,8 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
             return Reading(_parsed(rest, new=new), wrong)
         except ConfigError as error:
             problems = error.problems
-        wrong += elsewhere([*wrong, *((place, "") for place in gone)], problems)
+        news = elsewhere([*wrong, *((place, "") for place in gone)], problems)
+        wrong += [(place, why) for place, why in news if not _names_any(why, gone)]
         if any(f".{place}".endswith(".kind") for place, _ in problems):
             break  # the rest would be judged as if it were meant for another kind
         again = {place for place, _ in problems} & gone - named
@@ -69,6 +70,11 @@ def elsewhere(wrong: Iterable[tuple[str, str]], more: Iterable[tuple[str, str]])
     for place, why in more:
         if not any(at.startswith(f"{place}.") or f"{place}.".startswith(at) for at in places):
             yield place, why
+
+
+def _names_any(why: str, gone: Collection[str]) -> bool:
+    """Whether a sentence names something that was left out: it may only be missing because of that."""
+    return any(repr(place.rpartition(".")[2]) in why for place in gone)
 
 
 def _around(place: str, gone: Collection[str]) -> str:

@@ -73,6 +73,12 @@ def started(config: ArenaConfig) -> int:
     return 0 if config.pool.kind == "local" else config.copies
 
 
+def may_repeat(config: ArenaConfig) -> bool:
+    """Whether two who enter the tournament may have the same network, which then enters once."""
+    copied = any(lesson.after.fork or lesson.after.best for lesson in config.lessons)
+    return copied or (config.tournament is not None and config.tournament.rungs)
+
+
 def without_groups(config: ArenaConfig) -> str:
     """Who does not enter the tournament; empty where everybody does."""
     left_out = config.left_out

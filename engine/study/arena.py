@@ -226,7 +226,7 @@ class _Arena(Learning):
             each = self.curve.steps // (battles * sum(self.task.pace.workers.values()))
             yield self.say(Logged, message=no_episode_ended(battles, each, self.longest))
         metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
-        metrics["lesson_over"] = float(self.over)
+        metrics |= {"lesson_over": float(self.over)} | (self._by_condition() if self.over else {})
         metrics |= {f"{name}/learned": float(policy.learner.steps) for name, policy in self.active.items()}
         self.curve.restart()
         self.losses, self.seen = 0, {}
@@ -267,9 +267,17 @@ class _Arena(Learning):
 
     def _ended_by(self) -> list[str]:
         """By what the lesson under way ended, where that may be a condition."""
-        until, course = self.course.lesson.until, self.course
-        mean = math.nan if until is None else course.recent.mean(until.policy, until.measure, until.of, whole=True)
-        return [*ended_by(self.config, course.number, self.learned, mean, reached=course.reached())]
+        course = self.course
+        return [*ended_by(self.config, course.number, self.learned, course.stands(), reached=course.reached())]
+
+    def _by_condition(self) -> dict[str, float]:
+        """Of a lesson with a condition that ends now: whether that came true, after how many decisions, and where its
+        measure stands, unless too few episodes ended."""
+        if self.course.lesson.until is None:
+            return {}
+        found = {"lesson_reached": float(self.course.reached()), "lesson_decisions": float(self.learned)}
+        stands = self.course.stands()
+        return found | ({} if math.isnan(stands) else {"lesson_stands": stands})
 
     def _replaced(self) -> list[str]:
         """Let the best take the place of all that did less well; who was best, or nobody."""

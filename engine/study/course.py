@@ -105,9 +105,12 @@ class Course:
     def reached(self) -> bool:
         """Whether the condition of the lesson under way holds."""
         until = self.lesson.until
-        return (
-            until is not None and self.recent.mean(until.policy, until.measure, until.of, whole=True) >= until.reaches
-        )
+        return until is not None and self.stands() >= until.reaches
+
+    def stands(self) -> float:
+        """Where the measure of its condition stands; NaN without one, or with too few episodes."""
+        until = self.lesson.until
+        return math.nan if until is None else self.recent.mean(until.policy, until.measure, until.of, whole=True)
 
     def note(self, policy: str, episodes: Sequence[Episode], weights: Floats) -> None:
         """Episodes of a policy that have just ended, on all its seats."""

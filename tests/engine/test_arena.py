@@ -172,7 +172,7 @@ def test_the_command_line_tells_the_plan_and_how_each_policy_does(
 ) -> None:
     study = course(LEAGUE, TWO_LESSONS).model_dump(mode="json")
     lines = [console.line(e, study) for e in league[1]]
-    assert "2 lessons, 640 decisions, on 6 processes by AI Arena’s count (2 environments and 4 workers" in lines[0]
+    assert "2 lessons, 640 decisions (AI Arena would start 6 processes: 2 environments and 4 workers; here" in lines[0]
     assert any("; 1: " in line and "; 2: " in line for line in lines)
 
 

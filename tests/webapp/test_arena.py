@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -34,7 +35,7 @@ from webapp.agents.keeping import keep
 from webapp.agents.left import left_by
 from webapp.agents.models import Agent
 from webapp.api import tokens
-from webapp.arena import reading, typed
+from webapp.arena import player_fields, reading, typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.known_courses import ROUNDING, learner_for
@@ -217,7 +218,7 @@ def test_each_lesson_is_played_before_the_start_to_tell_how_long_it_takes(team: 
         assert f"{low} to {high}" in before, (low, high, before)
     pairs = 3 * 3
     low, high = (about(factor * 3 * pairs) for factor in (FASTER, SLOWER))
-    assert f"Tournament: 9 pairs of 7 players, {low} to {high}." in before
+    assert f"Tournament: at most 9 pairs of 7 players, {low} to {high}." in before
     assert "a few rounds of each lesson on one processor" in before
 
 
@@ -313,6 +314,25 @@ def test_a_pool_may_have_the_earlier_selves_of_one_player(team: Studio, designer
     answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]), follow=True)
     assert answer.context["form"].initial["plays3"] == "hardest:1"
     assert not ArenaForm.left_out(first)
+
+
+@pytest.mark.parametrize("plan", [{"plan": "ladder", "steps": "3000000"}, {"plan": "ladder", "steps": "20000"}, MINE])
+def test_a_course_runs_again_without_numbers_that_nobody_typed(
+    team: Studio, designer: Client, plan: dict[str, str]
+) -> None:
+    sent = {"game": "pong-two-seats", **plan, "copies": "", "battles": ""}
+    assert designer.post(form(team, "arena"), sent).status_code == 302
+    job = Job.objects.get(kind="arena")
+    shown = ArenaForm.typed_of(job)
+    assert (shown["copies"], shown["battles"]) == ("", "")
+    assert not shown.keys() & player_fields.STEPS.keys()
+    assert not ArenaForm.left_out(job)
+    typed_too = {**sent, "copies": "1", "battles": "5", "rate": "0.0123"}
+    assert designer.post(form(team, "arena"), typed_too).status_code == 302
+    again = Job.objects.filter(kind="arena").latest("pk")
+    shown = ArenaForm.typed_of(again)
+    assert (shown["copies"], shown["battles"], shown["rate"]) == (1, 5, 0.0123)
+    assert not ArenaForm.left_out(again)
 
 
 @pytest.mark.parametrize("steps", ["1000000", "3000000", "123456"])
@@ -686,6 +706,30 @@ def test_a_course_that_was_stopped_says_how_much_of_each_lesson_was_held(
     timeline = designer.get(page(job)).content.decode().partition('<ol class="lessons">')[2].partition("</ol>")[0]
     heads = re.findall(r"<h3>(.*?)</h3>", timeline)
     assert [re.sub("<[^>]*>", "", head).partition("Lesson")[2].strip() for head in heads][:2] == told
+
+
+@pytest.mark.parametrize(("times", "told", "said"), [
+    (1, [{"lesson_reached": 1.0, "lesson_decisions": 840.0, "lesson_stands": 0.75}],
+     "The condition came true after 840 decisions: 75 %."),
+    (1, [{"lesson_reached": 0.0, "lesson_decisions": 900.0, "lesson_stands": 0.25}],
+     "It ended at its limit after 900 decisions: 25 %."),
+    (1, [{"lesson_reached": 0.0, "lesson_decisions": 900.0}],
+     "It ended at its limit after 900 decisions: too few battles over to tell."),
+    (3, [{"lesson_reached": 0.0, "lesson_decisions": 900.0}, {"lesson_reached": 1.0, "lesson_decisions": 90.0}],
+     "The condition came true in 1 of 2."),
+])  # fmt: skip
+def test_a_lesson_that_is_over_says_whether_its_condition_came_true(
+    team: Studio, designer: Client, times: int, told: list[dict[str, float]], said: str
+) -> None:
+    until = {"policy": "main", "reaches": 0.7}
+    config = course({"main": PPO, "luck": "random"}, [lesson(["main", "luck"], times=times, until=until)])
+    job = actions.submit(team.project, team.designer, config, title="Conditions")
+    for tick, more in enumerate(told, 1):
+        metrics = {"lesson": float(tick), "lesson_over": 1.0, **more}
+        body = {"counters": {"seconds": 1, "steps": 900 * tick}, "metrics": metrics}
+        append(job, {}, [Entry("progressed", body, tick)], tick=tick, metrics=metrics)
+    content = html.unescape(designer.get(page(job)).content.decode()).replace("\xa0", " ")
+    assert f"<b>{said}</b>" in content
 
 
 def test_a_long_course_shows_its_lessons_in_portions_and_is_read_once_for_a_page(

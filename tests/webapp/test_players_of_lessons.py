@@ -146,3 +146,19 @@ def test_players_that_are_nobody_at_the_end_do_not_show_and_more_can_be_added(te
     assert shown("draw", **four) == 4
     assert shown("player", **four) == 5
     assert shown("player", **{f"plays{i}": "script:random" for i in range(1, 13)}) == 12
+
+
+@pytest.mark.parametrize("then", ["", "pool", "best"])
+def test_a_player_who_plays_nowhere_is_told_of_once(team: Studio, designer: Client, then: str) -> None:
+    alone = {"name3": "", "plays3": "", "who2": "main vs rival", "name5": "pack", "plays5": "learn:ppo"}
+    said = wrong(team, designer, **alone, then1=then, copies1="pack from main")
+    assert said == {"name5": "It plays in no match of any lesson: leave it out, or name it in a match."}
+
+
+def test_decisions_by_chance_that_are_more_than_a_course_has_are_said_in_words_of_the_form(
+    team: Studio, designer: Client
+) -> None:
+    said = wrong(team, designer, steps1="300", steps2="300")
+    assert [*said] == ["steps1"]
+    assert "decisions are played by chance" in said["steps1"]
+    assert said["steps1"].endswith("let lessons last longer.")

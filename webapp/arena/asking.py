@@ -13,12 +13,12 @@ from django.forms.boundfield import BoundField
 from engine.catalog import LEARNERS
 from engine.config import parse
 from engine.config.arena import ArenaConfig
-from engine.config.courses import PRESETS, Arena, battles_together
+from engine.config.courses import PRESETS
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.arena import entities, lesson_fields, mending, pace, player_fields, player_menus, timeline
 from webapp.arena.field_at import OWN, TypedMatches, field_at
-from webapp.arena.known_courses import as_held, learner_for, own_typed, preset_of, script_for
+from webapp.arena.known_courses import BATTLES, as_held, learner_for, own_typed, preset_in, preset_of
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
 from webapp.projects.models import Project
@@ -31,7 +31,7 @@ from webapp.training.entrants import deleted, deleted_words
 from webapp.training.games import OFFERS
 
 EDIT, PLAYER = "edit", "player"
-DECISIONS, BATTLES = 3_000_000, 8
+DECISIONS = 3_000_000
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
 PLANS = {
@@ -205,9 +205,7 @@ class ArenaForm(StudyForm):
         if found["plan"] == OWN:
             course = self._own(offer)
         else:
-            arena = Arena(len(offer.sides), offer.squad, chosen, script_for(found["game"]), found["steps"] or DECISIONS)
-            course = PRESETS[found["plan"]].made(arena)
-            course["environments"] = battles_together(course, copies, offer.longest, BATTLES)
+            course = preset_in(offer, found["plan"], chosen, found["steps"] or DECISIONS, copies)
         return {
             "game": offer.name, "learner": chosen, "copies": copies, **course,
             **self.typed(name="title", seed="seed", environments="battles"),
@@ -265,14 +263,21 @@ class ArenaForm(StudyForm):
         """Its players and lessons, as far as the form has room for them."""
         config = job.config
         offer, _ = games.named(config["game"]["name"], job.project)
+        usual = learner_for(config["learner"]["kind"], OFFERS[offer])
+        steps = player_fields.steps_of(config).items()
         found = {
             "game": offer, "learner": config["learner"]["kind"], "title": job.title, "seed": config["seed"],
-            "copies": config["copies"], "battles": config["environments"], "plan": OWN,
-            **player_fields.steps_of(config),
+            "copies": "" if config["copies"] == settings.CPUS else config["copies"], "plan": OWN,
+            **{name: value for name, value in steps if usual.get(name) != value},
         }  # fmt: skip
         if preset := preset_of(config, OFFERS[offer]):
-            return {**found, "plan": preset[0], "steps": preset[1]}
-        return {**found, **own_typed(config, OFFERS[offer], job.project)}
+            key, whole = preset
+            battles = preset_in(OFFERS[offer], key, config["learner"], whole, config["copies"])["environments"]
+            found |= {"plan": key, "steps": whole}
+        else:
+            battles = BATTLES
+            found |= own_typed(config, OFFERS[offer], job.project)
+        return found | {"battles": "" if config["environments"] == battles else config["environments"]}
 
     @classmethod
     def gone(cls, job: Job) -> Gone:

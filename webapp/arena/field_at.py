@@ -30,7 +30,7 @@ def field_at(place: str, why: str, found: Mapping[str, Any], lessons: Mapping[in
     if "learner" in parts[:-1] and parts[-1] in player_fields.STEPS:
         return parts[-1], why
     if parts[-1] == "warmup":  # the form has no field for it, but for how long lessons last
-        return ("steps1" if own else "steps"), why
+        return ("steps1" if own else "steps"), f"{why.rpartition(': ')[0]}: let lessons last longer."
     if not own:
         return ("plan" if parts[0] in ("roster", "lessons") else ""), why
     if parts[0] == "roster":

@@ -7,15 +7,16 @@ from typing import Any
 
 from engine.catalog import GAMES, PLAYERS
 from engine.config.arena import ArenaConfig
-from engine.config.courses import PRESETS, Arena
+from engine.config.courses import PRESETS, Arena, battles_together
 from webapp.arena import lesson_fields, player_fields
 from webapp.projects.models import Project
 from webapp.training import games, methods
 from webapp.training.entrants import script_plays
 from webapp.training.games import NUMBERS
 
-ROUNDING = 25
-"""Decisions by which the lessons of a course may be fewer than were asked for."""
+ROUNDING, BATTLES = 25, 8
+"""Decisions by which the lessons of a course may be fewer than were asked for; and battles of a match that a copy plays
+together, where lessons are long enough."""
 NOTHING: Mapping[str, float] = {}
 
 
@@ -42,6 +43,12 @@ def script_for(game: str) -> str:
     known = GAMES[game]
     own = [key for key in PLAYERS if key != "random" and script_plays(key, game) and known.sees == NUMBERS]
     return known.scripted or (own[-1] if own else "random")
+
+
+def preset_in(offer: games.Offer, key: str, learner: Any, steps: int, copies: int) -> dict[str, Any]:
+    """A course of the list in a game, with as many battles together as let each last."""
+    course = PRESETS[key].made(Arena(len(offer.sides), offer.squad, learner, script_for(offer.key), steps))
+    return {**course, "environments": battles_together(course, copies, offer.longest, BATTLES)}
 
 
 def preset_of(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | None:

@@ -257,7 +257,8 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
         yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once{lasts}."
     if met := pairs(study):
         lasts = "" if fast is None else f", {words(*fast.meetings(study))}"
-        yield f"Tournament: {plural(met, 'pair')} of {plural(study.entrants, 'player')}{lasts}."
+        most = "at most " if arena_plan.may_repeat(study) else ""
+        yield f"Tournament: {most}{plural(met, 'pair')} of {plural(study.entrants, 'player')}{lasts}."
         if left_out := arena_plan.without_groups(study):
             yield left_out
 

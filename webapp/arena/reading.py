@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -49,7 +50,8 @@ class ListedMatch(NamedTuple):
 class Held(NamedTuple):
     """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
     which of those of its kind is under way, or how many were held; ``numbers``: its own or, of one that is held several
-    times, the first and the last; ``over``: the numbers of those that are over; ``matches``: the first of them, and
+    times, the first and the last; ``ended``: by what one with a condition ended; ``over``: the numbers of those that are
+    over; ``matches``: the first of them, and
     ``further``: the others, which the page folds."""
 
     numbers: str
@@ -58,6 +60,7 @@ class Held(NamedTuple):
     where: str
     length: str
     until: str
+    ended: str
     over: range
     matches: list[ListedMatch]
     further: list[ListedMatch]
@@ -97,7 +100,7 @@ class CourseReading:
     """A job's course as its page shows it."""
 
     def __init__(self, job: Job) -> None:
-        self.config = course_of(job)
+        self.job, self.config = job, course_of(job)
         self.offer = OFFERS[named(self.config.game.name, job.project)[0]]
         done = int(job.metrics.get("lesson", 0) or 0)
         next_begun = bool(job.metrics.get("lesson_over")) and not job.terminal and done < self.config.count
@@ -128,9 +131,30 @@ class CourseReading:
         length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
         numbers = str(before + 1) if lesson.times == 1 else f"{before + 1} to {before + lesson.times}"
         over = range(before + 1, before + 1 + max(0, min(self.complete - before, lesson.times)))
-        matches = self.listed(lesson)
+        matches, ended = self.listed(lesson), self._ended(lesson, over)
         first, further = matches[:LISTED], matches[LISTED:]
-        return Held(numbers, lesson.title, state, where, length, condition, over, first, further, list(_notes(lesson)))
+        notes = list(_notes(lesson))
+        return Held(numbers, lesson.title, state, where, length, condition, ended, over, first, further, notes)
+
+    def _ended(self, lesson: LessonConfig, over: range) -> str:
+        """By what a lesson with a condition ended; of one that was held several times, how often by its condition."""
+        told = [self._ends[number] for number in over if number in self._ends] if lesson.until else []
+        reached = sum(metrics["lesson_reached"] for metrics in told)
+        if len(told) > 1:
+            return f"The condition came true in {number(reached)} of {number(len(told))}."
+        for metrics in told:
+            stands = metrics.get("lesson_stands")
+            won = lesson.until is not None and lesson.until.measure == "win"
+            mean = "too few battles over to tell" if stands is None else percent(stands) if won else number(stands, 2)
+            how = "The condition came true" if reached else "It ended at its limit"
+            return f"{how} after {number(metrics['lesson_decisions'])} decisions: {mean}."
+        return ""
+
+    @cached_property
+    def _ends(self) -> dict[int, dict[str, float]]:
+        """What was told at the end of each lesson with a condition, by its number from 1."""
+        ends = self.job.events.filter(kind="progressed", body__metrics__has_key="lesson_reached")
+        return {int(metrics["lesson"]): metrics for metrics in ends.values_list("body__metrics", flat=True)}
 
     def listed(self, lesson: LessonConfig) -> list[ListedMatch]:
         """Its matches in words."""
