@@ -50,9 +50,8 @@ class ListedMatch(NamedTuple):
 class Held(NamedTuple):
     """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
     which of those of its kind is under way, or how many were held; ``numbers``: its own or, of one that is held several
-    times, the first and the last; ``ended``: by what one with a condition ended; ``over``: the numbers of those that are
-    over; ``matches``: the first of them, and
-    ``further``: the others, which the page folds."""
+    times, the first and the last; ``ended``: by what one with a condition ended; ``over``: the numbers of those that
+    are over; ``matches``: the first of them, and ``further``: the others, which the page folds."""
 
     numbers: str
     title: str
