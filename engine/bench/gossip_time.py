@@ -1,16 +1,17 @@
 """How long agents that mix take to learn: PALA (τ = 0), GALA (τ = ∞), and A2C with as many battles on one learner.
 
-``equal``: vector Pong until 40 fresh episodes have a mean score of 0.95, two agents on all processors, ten seeds in
+``equal``: vector Pong until 40 fresh episodes have a mean score of 0.95, two agents on all processors, five seeds in
 turns; the paper finds no difference where both have equal processors (its Fig. 5b). The interval is that of the ratio
 of mean times, by bootstrap over seeds. Time is also split into decisions to the goal and seconds a decision. Nothing is
 evaluated while the clock runs: what each round left is played afterwards.
-``pinned``: the paper's gain as it was measured: PALA on two processors against GALA whose agents share one; five seeds.
+``pinned``: the paper's gain as it was measured: PALA on two processors, as in ``equal``, against GALA whose agents
+share one; five seeds.
 ``order``: the same goal by four agents, so that processors are shared and messages come late: in order (PALA), without
 waiting (GALA), without order, and by one learner with as many battles (A2C), which the paper says mixing without order
 equals; five seeds.
 ``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns, and of the battles of each learner, as
 in the paper's Figs. 5, 6, 11 and 12; PALA, one seed. ``rates``, ``order-rates``: of each way's rate in ``equal`` and in
-``order``, three and two seeds that are none of those: the best ones are those that the others have. All learn as the
+``order``, two seeds that are none of those: the best ones are those that the others have. All learn as the
 papers do, from n-step returns (λ = 1).
 ``ale-NAME``: an Atari game from pictures with a small network, 3,000,000 decisions of each; what its curves end with,
 and the curves among what is kept. No claim.
@@ -47,7 +48,7 @@ from engine.study.evaluation import MeasuredPolicies, evaluate
 NAME = "gossip-time"
 ATARI = ("pong", "breakout", "beam_rider", "qbert", "seaquest", "space_invaders")
 GOAL, STEPS, ALE_STEPS = 0.95, 20_000_000, 3_000_000
-SEEDS = {"equal": range(11, 21), "pinned": range(11, 16), "order": range(11, 16)}
+SEEDS = {"equal": range(11, 16), "pinned": range(11, 16), "order": range(11, 16)}
 NEAR, LESS = 0.05, 0.8
 SURE = 3
 """Rounds in a row with the goal's score in an agent's own battles after which a training ends."""
@@ -100,10 +101,10 @@ SWEEPS: dict[str, dict[str, dict[str, Any]]] = {
               for n in (5, 10, 15, 20, 40)},
     "actors": {f"{n} battles": {**WAYS["PALA"], "environments": n, **_pong(batch=16 * n, rate=RATE)}
                for n in (4, 8, 16, 32)},
-    "rates": _at_rates(WAYS, 3e-3, 4.2e-3, 6e-3, 8.4e-3, 1.2e-2, 1.7e-2),
+    "rates": _at_rates(WAYS, 6e-3, 8.4e-3, 1.2e-2),
     "order-rates": _at_rates(ORDERS, 6e-3, 8.4e-3, 1.2e-2, 1.7e-2),
 }  # fmt: skip
-SWEPT = {"rates": range(1, 4), "order-rates": range(1, 3)}
+SWEPT = {"rates": range(1, 3), "order-rates": range(1, 3)}
 """Their seeds; one elsewhere."""
 CASES = ("equal", "pinned", "order", *SWEEPS, *(f"ale-{game}" for game in ATARI))
 
@@ -194,7 +195,8 @@ def _found(case: str, ways: Mapping[str, dict[str, Any]], quick: bool) -> dict[s
     for seed in seeds:
         for name, way in ways.items():
             alone = 1 if case == "pinned" and name == "GALA" else ALL
-            one = _kept(f"{case}-{name.replace(' ', '-')}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
+            kept_as = "equal" if case == "pinned" and alone == ALL else case
+            one = _kept(f"{kept_as}-{name.replace(' ', '-')}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
             found[name].seconds.append(one["seconds"] if quick or one["reached"] >= GOAL else np.inf)
             found[name].steps.append(one["steps"])
     return found

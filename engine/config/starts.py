@@ -280,6 +280,11 @@ class StartsConfig(OneTraining):
         """Rounds."""
         return -(-self.iterations // self.every)
 
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of each task, at most."""
+        return 1 + (self.ticks // self.evaluate_every if self.evaluate_every else 0)
+
     def training(self, task: int) -> TrainConfig:
         """The training in one task alone: its game, learner and evaluations."""
         return TrainConfig.model_construct(

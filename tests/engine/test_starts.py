@@ -18,6 +18,7 @@ from redis import Redis
 
 from engine.arrays import unpack
 from engine.channel import Frame, Weights, encode_weights
+from engine.confidence import Range
 from engine.config.policies import AGENT
 from engine.config.rl import PRESETS
 from engine.config.starts import StartsConfig
@@ -25,6 +26,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
 from engine.experience import NOTHING, Lost, Parcel, decode
 from engine.games.platform import Platform
+from engine.means import range_of
 from engine.rl.dpcer import Scheduler
 from engine.rl.examine import Examination
 from engine.rl.policy import Policy
@@ -41,7 +43,7 @@ from engine.study.start_actors import open_actors
 from engine.study.start_actors_over_redis import OverRedis, _Redis
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts import QUIET_S, SLICE, TaskTraining, _Starts
-from engine.study.starts_curve import Difficulty, StartsCurve, Success, success_of
+from engine.study.starts_curve import MISSES, Difficulty, StartsCurve, Success, success_of
 from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "starts.json"
@@ -521,19 +523,44 @@ def test_the_hard_start_is_the_last_whereever_it_stands_in_the_list() -> None:
 def test_difficulty_is_a_range_of_minibatches_and_only_sure_losses_are_forgotten() -> None:
     one = Difficulty()
     for mean, low, high, iterations in ((0.5, 0.4, 0.6, 10), (0.85, 0.8, 0.92, 20), (0.95, 0.91, 0.98, 30)):
-        one.examined(Success(mean, low, high), iterations)
+        one.examined(Success(mean, low, high), iterations, Range(low - 0.01, high + 0.01))
         assert one.forgotten == 0
     assert (one.perhaps, one.surely) == (10, 30), "somewhere after 10, where it surely was not, and by 30"
     first = Difficulty()
-    first.examined(Success(1.0, 0.95, 1.0), 10)
+    first.examined(Success(1.0, 0.95, 1.0), 10, Range(0.93, 1.0))
     assert (first.perhaps, first.surely) == (0, 10), "perhaps from the beginning"
-    one.examined(Success(0.9, 0.85, 0.95), 40)
+    one.examined(Success(0.9, 0.85, 0.95), 40, Range(0.84, 0.96))
     assert one.forgotten == 0, "the ranges overlap"
-    one.examined(Success(0.3, 0.2, 0.4), 50)
-    assert one.forgotten == pytest.approx(0.51)
+    one.examined(Success(0.3, 0.2, 0.4), 50, Range(0.18, 0.42))
+    assert one.forgotten == pytest.approx(0.90 - 0.42), "by the ranges that hold at once"
     again = Difficulty()
     again.load(json.loads(json.dumps(one.state())))
     assert again.state() == one.state()
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.97])
+def test_nothing_is_called_forgotten_in_19_of_20_trainings_in_which_nothing_was(chance: float) -> None:
+    """An agent that stays as it is, over 40 evaluations: the best of them flatters it."""
+    rng, n, looks, trainings = np.random.default_rng(3), 100, 40, 200
+    ranges = [range_of((np.arange(n) < wins).astype(float), 0.0, 1.0, MISSES / looks) for wins in range(n + 1)]
+    claimed = 0
+    for _ in range(trainings):
+        one, told = Difficulty(), 0.0
+        for look, wins in enumerate(rng.binomial(n, chance, looks)):
+            one.examined(Success(wins / n, *ranges[wins]), look, ranges[wins])
+            told = max(told, one.forgotten)
+        claimed += told > 0
+    assert claimed <= 0.05 * trainings
+
+
+def test_a_curve_widens_ranges_of_what_is_forgotten_by_how_many_evaluations_there_are() -> None:
+    config = study()
+    assert config.evaluations == 1 + config.ticks // config.evaluate_every
+    few = study(evaluate_every=0)
+    assert few.evaluations == 1, "only the one at the end"
+    won = scored(np.repeat([0.0, 1.0], [10, 90]))
+    alone, all_of_them = success_of(won, (0.0, 1.0)), success_of(won, (0.0, 1.0), MISSES / 40)
+    assert all_of_them.low < alone.low < alone.high < all_of_them.high
 
 
 def scored(scores: Any) -> Examination:
@@ -558,7 +585,7 @@ def test_a_game_without_wins_succeeds_by_how_far_its_score_is_between_the_ends(
     assert mean == pytest.approx(success)
     assert 0 <= low < mean < high <= 1
     hard = Difficulty()
-    hard.examined(found, 10)
+    hard.examined(found, 10, Range(low, high))
     assert (hard.surely == 10) == mastered
     assert (hard.perhaps == 0) == mastered
 

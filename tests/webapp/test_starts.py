@@ -255,6 +255,9 @@ def test_starts_are_ranked_by_when_they_were_mastered_and_ranges_that_meet_share
     ]  # fmt: skip
     assert [row.reached for row in rows] == ["", "30 to 60", "20 to 40"]
     assert [row.forgotten for row in rows] == ["at least 25\xa0%", "", ""]
+    lost = {"iterations": [10.0, 20.0, 30.0], "task-1/forgotten": [0.0, 0.4, 0.25], "task-2/forgotten": [None, 0.1, 0]}
+    once = {row.name: row.once for row in StartsResult(job, lost, table).rows}
+    assert sorted(once.values()) == ["", "10\xa0% after 20", "40\xa0% after 20"]
 
 
 def test_bands_of_what_is_practised_add_up_to_everything() -> None:

@@ -66,7 +66,8 @@ SHARES = dict.fromkeys(("success", "chance"), percent)
 
 class StartRow(NamedTuple):
     """A start in the ranking. ``rank``: such as "1" or "2 to 3"; ``reached``: after how many minibatches it was
-    mastered, in words; ``share``: of what is practised now, in words; ``where`` episodes begin."""
+    mastered, in words; ``forgotten`` now, and ``once`` the most of it that is learned again; ``share``: of what is
+    practised now, in words; ``where`` episodes begin."""
 
     name: str
     number: int
@@ -77,6 +78,7 @@ class StartRow(NamedTuple):
     high: float | None
     reached: str
     forgotten: str
+    once: str
     share: str
     where: str
 
@@ -232,9 +234,18 @@ class StartsResult:
         return StartRow(
             task.name, min(i + 1, MARKS), task.hard, self._rank(i), self._value("success", i),
             self._value("low", i), self._value("high", i), self._reached(i),
-            f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share),
+            f"at least {percent(lost)}" if lost else "", self._once(i, lost or 0.0),
+            "" if share is None else percent(share),
             where(task.settings, self._heads),
         )  # fmt: skip
+
+    def _once(self, i: int, now: float) -> str:
+        """The most that was ever forgotten of a start, where that is more than ``now``."""
+        most, at = max(
+            ((lost, at) for lost, at in zip(self.column(i, "forgotten"), self._x, strict=True) if known(lost)),
+            default=(0.0, 0.0),
+        )
+        return f"{percent(most)} after {whole(at)}" if most > now else ""
 
     def where(self, task: StartTask) -> str:
         """Where a start's episodes begin, in words."""
