@@ -19,6 +19,7 @@ from scipy.stats import t as student
 
 from engine.bench import kept
 from engine.bench.row import row
+from engine.bench.sources import PPO_COURSES
 from engine.config.arena import ArenaConfig
 from engine.config.study import study_hash
 from engine.events import Finished
@@ -30,7 +31,7 @@ from engine.store import FolderStore
 from engine.studies import load
 
 NAME = "arena-evolution"
-SOURCES = ("bench/arena_evolution.py", "config", "games/pong", "mdp", "rl", "study")
+SOURCES = (*PPO_COURSES, "bench/arena_evolution.py", "games/pong")
 CASES = ("pong",)
 SEEDS, LESSONS, STEPS, EPISODES = (1, 2, 3, 4, 5), 20, 250_000, 400
 AMONG = ("first", "second", "third")

@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.arrays import pack, unpack
 from engine.bench.kept import FOLDER, Kept
+from engine.bench.sources import SAC_FAMILY
 from engine.config.rl import NAVIGATION, PRESETS, AnyLearner, SACConfig, TrainingConfig
 from engine.games.navigation import Navigation
 from engine.mdp.groups import Group, Grouped
@@ -28,7 +29,7 @@ from engine.rl.factory import make_learner
 from engine.rl.training import Training
 
 METHODS = ("masac", "maddpg", "shared", "joint")
-SOURCES = ("bench/arena_learning.py", "config", "games/navigation", "mdp", "rl")
+SOURCES = (*SAC_FAMILY, "bench/arena_learning.py", "games/navigation")
 ENTITIES, MOST = 3, 900
 UPDATES, STEPS, BATTLES, WARMUP = 300_000, 8, 8, NAVIGATION["warmup"]
 PARTS = 10

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.bench import kept
+from engine.bench.sources import PPO_COURSES
 from engine.config.arena import ArenaConfig
 from engine.config.study import study_hash
 from engine.games.tanks import Tanks
@@ -35,7 +36,7 @@ from engine.store import FolderStore
 from engine.studies import load
 
 NAME = "arena-penalty"
-SOURCES = ("bench/arena_penalty.py", "config", "games/tanks", "mdp", "rl", "study")
+SOURCES = (*PPO_COURSES, "bench/arena_penalty.py", "games/tanks")
 STEPS, BEFORE, EPISODES = 4_000_000, 1_000_000, 1000
 PENALTIES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 ARMS = ("staged", "constant")

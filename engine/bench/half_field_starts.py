@@ -39,6 +39,7 @@ from engine.bench.half_field import played
 from engine.bench.half_field_figures import Rounds, draw, rounds
 from engine.bench.kept import FOLDER, Kept, ended, folder
 from engine.bench.row import row
+from engine.bench.sources import STARTS
 from engine.catalog import GAMES, PLAYERS
 from engine.confidence import Range
 from engine.config.agent_games import HalfFieldSettings
@@ -74,8 +75,8 @@ ROOM = 500_000
 PUBLISHED_SETTINGS = {"numbers_rate": 1e-5, "schedule": "constant", "fragment": 500}
 """What the published code has otherwise, its returns up to an episode's end among it."""
 SOURCES = (
-    "arrays.py", "bench/half_field.py", "bench/half_field_starts.py", "channel.py", "config/starts.py", "experience.py",
-    "games", "mdp", "rl", "study",
+    *STARTS, "bench/half_field.py", "bench/half_field_starts.py", "games/chance.py", "games/half_field",
+    "games/one_seat.py",
 )  # fmt: skip
 
 

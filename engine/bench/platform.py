@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.bench.kept import Kept
 from engine.bench.row import row
+from engine.bench.sources import CHOICES_WITH_NUMBERS
 from engine.catalog import GAMES
 from engine.config.rl import PRESETS, TrainingConfig
 from engine.errors import EngineError
@@ -36,7 +37,7 @@ MEAN = {"platform": 15, "goal": 5}
 """Decisions of an episode, generously, by which the length of a training is planned: exploration is a share of it.
 Training goes on until all episodes are over."""
 _UNSEEN = 1_000_000  # the first seed of fresh episodes
-SOURCES = ("bench/platform.py", "config/rl.py", "games", "mdp", "rl")
+SOURCES = (*CHOICES_WITH_NUMBERS, "bench/platform.py", "games/goal", "games/one_seat.py", "games/platform")
 
 
 class Target(NamedTuple):
@@ -62,7 +63,8 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def _row(case: str, kind: str, published: float, seeds: tuple[int, ...], episodes: int) -> dict[str, Any]:
-    kept = Kept(f"{NAME}-{case}-{kind}", {"episodes": episodes, "fresh": FRESH}, SOURCES)
+    settings = {"episodes": episodes, "fresh": FRESH, "learner": PRESETS[f"{case}-{kind}"].model_dump(mode="json")}
+    kept = Kept(f"{NAME}-{case}-{kind}", settings, SOURCES)
     found = [kept.result(seed, partial(trained, case, kind, seed, episodes)) for seed in seeds]
     values = [each["value"] for each in found]
     spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""

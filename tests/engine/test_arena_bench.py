@@ -124,12 +124,6 @@ def test_whether_all_beat_their_start_is_for_the_worst_of_them_and_of_the_seeds_
     assert "2: ppo 0.700 (" in told["detail"]
 
 
-@pytest.mark.parametrize("bench", [arena_learning, arena_penalty, arena_evolution])
-def test_a_kept_figure_is_measured_again_whatever_changes_of_how_policies_play_and_learn(bench: Any) -> None:
-    assert {"config", "mdp", "rl", f"bench/{bench.__name__.rpartition('.')[2]}.py"} <= {*bench.SOURCES}
-    assert any(source.startswith("games/") for source in bench.SOURCES)
-
-
 def test_all_methods_in_navigation_have_the_settings_of_the_presets_by_decisions_of_a_group() -> None:
     for method in ("masac", "maddpg"):
         assert arena_learning.settings(method) == PRESETS[f"navigation-{method}"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.bench import half_field_starts, kept, platform
+from engine.bench import kept, platform
 from engine.config.rl import PRESETS
 from engine.errors import EngineError
 from engine.games.goal import Goal, kernel
@@ -59,9 +59,3 @@ def test_a_row_says_how_many_episodes_were_played(monkeypatch: pytest.MonkeyPatc
     told: dict[str, Any] = platform._row("goal", "mpdqn", 0.789, (1, 2), 20_000)
     assert "1: 0.5000 (0.400 to 0.600; 20,003 episodes, 64,000 decisions, 9 s)" in told["detail"]
     assert "20,000" not in told["detail"]
-
-
-def test_what_is_kept_of_both_benchmarks_goes_with_all_games_and_with_how_they_are_played() -> None:
-    assert {"games", "mdp", "rl", "config/rl.py"} <= {*platform.SOURCES}
-    assert {"games", "mdp", "rl", "bench/half_field.py", "channel.py", "arrays.py"} <= {*half_field_starts.SOURCES}
-    assert all((kept.ENGINE / source).exists() for source in (*platform.SOURCES, *half_field_starts.SOURCES))

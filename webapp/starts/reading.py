@@ -242,7 +242,7 @@ class StartsResult:
     def _once(self, i: int, now: float) -> str:
         """The most that was ever forgotten of a start, where that is more than ``now``."""
         most, at = max(
-            ((lost, at) for lost, at in zip(self.column(i, "forgotten"), self._x, strict=True) if known(lost)),
+            ((lost or 0.0, at) for lost, at in zip(self.column(i, "forgotten"), self._x, strict=True)),
             default=(0.0, 0.0),
         )
         return f"{percent(most)} after {whole(at)}" if most > now else ""
