@@ -166,7 +166,8 @@ class EasierStarts(Trained):
     def planned(self, event: Started, study: Settings) -> str:
         """Starts, and minibatches to learn from."""
         limit = f" ({study['minutes']:g} minutes at most)" if study.get("minutes") else ""
-        return f"{many(len(study['tasks']), 'start')}, {many(study['iterations'], 'minibatch')[:-1]}es{limit}"
+        work = "1 minibatch" if study["iterations"] == 1 else f"{study['iterations']:,} minibatches"
+        return f"{many(len(study['tasks']), 'start')}, {work}{limit}"
 
     def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How well it does from each start, easiest first, and what it learns from."""

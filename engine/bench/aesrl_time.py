@@ -12,8 +12,8 @@ its other six. ``bound``: how near any curve A / (w − c) + B comes to all eigh
 
 ``two-cores``: wall time of equal decisions on two processors, two runs of each in turns, and what the same simulation
 foretells of the second from the mean costs of each kind of work in the first. Updates of the critic are not equal:
-generations first learn after 1,000 decisions by chance and 2,000 of the first one, and never from their last, where
-nobody waits from the first individual on. So seconds for a thousand updates are printed, too. The quick run has three
+generations first learn after the 2,000 decisions of a round by chance, and never from their last round, where others
+learn from 1,000 on. So seconds for a thousand updates are printed, too. The quick run has three
 generations.
 """
 

@@ -195,8 +195,7 @@ def _found(case: str, ways: Mapping[str, dict[str, Any]], quick: bool) -> dict[s
     for seed in seeds:
         for name, way in ways.items():
             alone = 1 if case == "pinned" and name == "GALA" else ALL
-            kept_as = "equal" if case == "pinned" and alone == ALL else case
-            one = _kept(f"{kept_as}-{name.replace(' ', '-')}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
+            one = _kept(f"{case}-{name.replace(' ', '-')}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
             found[name].seconds.append(one["seconds"] if quick or one["reached"] >= GOAL else np.inf)
             found[name].steps.append(one["steps"])
     return found

@@ -37,7 +37,9 @@ MEAN = {"platform": 15, "goal": 5}
 """Decisions of an episode, generously, by which the length of a training is planned: exploration is a share of it.
 Training goes on until all episodes are over."""
 _UNSEEN = 1_000_000  # the first seed of fresh episodes
-SOURCES = (*CHOICES_WITH_NUMBERS, "bench/platform.py", "games/goal", "games/one_seat.py", "games/platform")
+SOURCES = (
+    *CHOICES_WITH_NUMBERS, "bench/platform.py", "games/chance.py", "games/goal", "games/one_seat.py", "games/platform",
+)  # fmt: skip
 
 
 class Target(NamedTuple):

@@ -1,7 +1,7 @@
 """Experience that arrives while a learner learns: over Redis, over ZeroMQ, and from within the process.
 
 10,000 transitions a second arrive as an actor of half-field offence makes them (``half-field-starts``: 58 numbers seen
-now, next and where the return ends, 4 choices with 6 numbers, the return, factors): of four tasks in turn, in parcels
+now, next and where the return ends, 3 choices with 5 numbers, the return, factors): of four tasks in turn, in parcels
 of 50 decisions of each of 8 battles, into four replays. Over Redis each parcel is checked as in a study. Meanwhile a
 Q-network (256, 128, 64) learns from minibatches of 32, each of a task chosen by EXP3, and its weights are published
 every 100 iterations. It is lighter than any learner of such choices, so what arrives weighs more beside it. Value: the

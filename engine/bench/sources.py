@@ -26,7 +26,8 @@ CHOICES_WITH_NUMBERS = (*NETWORKS, *PLAYED, *REPLAYED, "rl/mixed.py", "rl/mpdqn.
 """Learners of choices with numbers of their own."""
 STARTS = (
     *CHOICES_WITH_NUMBERS, "experience.py", "rl/dpcer.py", "rl/learnable_parcels.py", "rl/task_actor.py",
-    "rl/task_learner.py", "rl/task_replays.py", "study/start_actor.py", "study/start_actors.py",
-    "study/start_actors_here.py", "study/start_tasks.py", "study/starts.py", "study/starts_curve.py",
+    "rl/task_learner.py", "rl/task_replays.py", "study/learning.py", "study/policy_training.py",
+    "study/sampler_factory.py", "study/start_actor.py", "study/start_actors.py", "study/start_actors_here.py",
+    "study/start_tasks.py", "study/starts.py", "study/starts_curve.py",
 )  # fmt: skip
 """Studies with easier starts whose actors are in the process of the learner."""

@@ -49,7 +49,8 @@ PLAYERS: dict[str, Entry] = {
     ),
     "navigation-numbered": Entry(
         "Goes to the target of its own number", "A fixed assignment, agreed on before: the first to the first target, "
-        "and so on. Of no use where targets are shuffled.", Config, "engine.games.navigation.scripts:Numbered",
+        "and so on. Where targets are shuffled, two may still go to one.", Config,
+        "engine.games.navigation.scripts:Numbered",
     ),
     "navigation-optimal": Entry(
         "Shares out the targets", "Each goes to its own target, so that all ways together are shortest.", Config,

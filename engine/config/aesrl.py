@@ -249,6 +249,11 @@ class AESRLConfig(OneTraining):
         fixed = isinstance(getattr(self.method, "mean", None), AbsoluteConfig)
         return self.learner.warmup if self.method.learns or fixed else 0
 
+    @property
+    def side_by_side(self) -> int:
+        """Workers that play at the same time: one where each individual waits for the one before it."""
+        return self.pool.processes if getattr(self.method, "parallel", True) else 1
+
     def mean_rule(self, rule: MeanRule) -> MeanRule:
         """A rule of the mean with its range or baseline, where it leaves that to the spread of scores."""
         if (name := _RANGES.get(rule.kind)) and getattr(rule, name) is None:

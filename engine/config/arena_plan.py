@@ -1,6 +1,6 @@
 """What a course amounts to before it starts: the paper's count of processes, what is started here, and each lesson.
 
-AI Arena (Staley et al. 2021, sections 3.3 and 4.4) starts one process for each environment and one for each worker, the
+AI Arena (Staley et al. 2021, sections 4.1 and 4.4) starts one process for each environment and one for each worker, the
 top-level entries of a match. Here a match's battles and all that play in it share a process, many battles at a time,
 and each copy of the match list is one sampler.
 """

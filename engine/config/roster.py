@@ -118,7 +118,8 @@ class OwnMemberConfig(MemberConfig):
 
 
 class PoolMemberConfig(MemberConfig):
-    """Earlier selves of learning policies, drawn anew for each episode; while there are none, they as they are."""
+    """Earlier selves of learning policies, drawn anew for each episode; while there are none, they as they were when
+    the lesson began."""
 
     kind: Literal["pool"]
     of: tuple[MemberName, ...] = Field(min_length=1, max_length=50, title="Of which policies")

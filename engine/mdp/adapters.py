@@ -37,6 +37,7 @@ class VectorFromMDP:
         n, seats = len(seeds), self.spec.seats
         self._episodes = Episodes(self.spec, seeds)
         self._alive = np.ones((n, len(seats)), np.bool_)
+        self._cut = np.zeros_like(self._alive)
         self._rewards = np.zeros((n, len(seats), self.spec.rewards), np.float32)
         self._observations = tuple(
             {s.name: np.empty((n, *s.shape), np.dtype(s.dtype)) for s in seat.observations} for seat in seats
@@ -79,6 +80,7 @@ class VectorFromMDP:
             if problem:
                 raise ConfigError([(f"seat {seat}", f"the actions {problem}")])
         terminated, truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        self._out, self._cut = np.zeros_like(self._alive), np.zeros_like(self._alive)
         with self._blame:
             for i in range(n):
                 self._blame.battle, self._blame.doing = i, "step"
@@ -105,13 +107,15 @@ class VectorFromMDP:
             reward = controller.get_reward()
             self._rewards[i, controller.seat, : len(reward)] = reward
         if battle.done:
-            out = [outcome for seat, outcome in enumerate(outcomes) if self._alive[i, seat] and outcome is not None]
+            cut = [self._alive[i, s] and o is not None and o.truncated for s, o in enumerate(outcomes)]
+            self._out[i] = ~np.array(cut, np.bool_)
             for controller in battle.controllers:
                 self._alive[i, controller.seat] = False
                 self._see(i, controller)
-            return any(o.terminated for o in out) or not out, any(o.truncated for o in out)
+            return not any(cut), any(cut)
         for controller, outcome in zip(battle.controllers, outcomes, strict=True):
             if outcome is not None and outcome.done:
+                self._cut[i, controller.seat] = self._alive[i, controller.seat] and outcome.truncated
                 self._alive[i, controller.seat] = False
             self._see(i, controller)
         return False, False
@@ -130,12 +134,13 @@ class VectorFromMDP:
             for i in over:
                 self._battles[i].close()
                 self._begin(int(i))
-        return Ended(over, *totals, win, score, signals, last, masks)
+        return Ended(over, *totals, win, score, signals, last, masks, self._out[over])
 
     def _step(self, terminated: NDArray[np.bool_], truncated: NDArray[np.bool_], ended: Ended | None) -> VectorStep:
         return VectorStep(
-            self._observations, tuple(self._masks), self._rewards, terminated, truncated, self._alive, ended
-        )
+            self._observations, tuple(self._masks), self._rewards, terminated, truncated, self._alive, ended,
+            self._cut if self._cut.any() else None,
+        )  # fmt: skip
 
     def close(self) -> None:
         """End all battles."""

@@ -31,13 +31,15 @@ _UNUSUAL = frozenset((list, tuple, type(None)))
 
 class Tick(NamedTuple):
     """The result of a step: each seat's reward vector float32[R], whether and how the episode ended, which seats are in
-    (None: all), and whose turn it is next (None: all seats that are in)."""
+    (None: all), whose turn it is next (None: all seats that are in), and who of those that are out now was ``cut`` off
+    by a limit of its own (None: nobody). At the end of a truncated episode, who is out has terminated."""
 
     rewards: Sequence[NDArray[np.float32]]
     terminated: bool = False
     truncated: bool = False
     alive: Sequence[bool] | None = None
     acting: Sequence[bool] | None = None
+    cut: Sequence[bool] | None = None
 
 
 class Simulation(Protocol):
@@ -226,13 +228,13 @@ class SteppedBattle:
     def _settle(self, tick: Tick) -> None:
         """Apply a tick's result to each seat."""
         self.done = tick.terminated or tick.truncated
-        ending = TERMINATED if tick.terminated else TRUNCATED
         self._awaited = self._absent = 0
         for controller in self.controllers:
             reward = tick.rewards[controller.seat]
             controller._reward = reward if controller._reward is None else controller._reward + reward
             if self.done:
-                self._finish(controller, ending)
+                there = tick.alive is None or tick.alive[controller.seat]
+                self._finish(controller, TRUNCATED if tick.truncated and there else TERMINATED)
             else:
                 self._answer(controller, tick)
         self._usual = (
@@ -250,9 +252,8 @@ class SteppedBattle:
         """Tell a seat that it is out, continue its script, or let it decide if it is its turn."""
         seat = controller.seat
         if controller.alive and tick.alive is not None and not tick.alive[seat]:
+            self._finish(controller, TRUNCATED if tick.cut is not None and tick.cut[seat] else TERMINATED)
             controller.alive = False
-            self._finish(controller, TERMINATED)
-            controller._outcome = TERMINATED
         if not controller.alive:
             return
         acted, controller.acting = controller.acting, tick.acting is None or bool(tick.acting[seat])

@@ -1,4 +1,4 @@
-"""Entities that one player steers together: several seats of a game as one (Staley et al. 2021, sections 3.3 and 4.4).
+"""Entities that one player steers together: several seats of a game as one (Staley et al. 2021, sections 3.3 and 4.3).
 
 How a group is given: ``Grouped(game, [Group((0, 1, 2)), Group((3,)), …])`` is the game with one seat for each group, in
 this order; every seat of the game belongs to exactly one. It is a ``VectorMDP`` like any other, so casts, samplers,
@@ -205,8 +205,15 @@ class Grouped:
             tuple(group.seen(step.observations, here) for group, here in zip(self._groups, sighted, strict=True)),
             tuple(step.masks[group.seats[0]] if group.alone else None for group in self._groups),
             self._paid(step.rewards), step.terminated, step.truncated,
-            np.stack([here.any(axis=1) for here in alive], axis=1), ended,
+            np.stack([here.any(axis=1) for here in alive], axis=1), ended, self._cut(step, alive),
         )  # fmt: skip
+
+    def _cut(self, step: VectorStep, alive: Sequence[Bools]) -> Bools | None:
+        """Groups that are out from now on, as a limit cut off the last of their members."""
+        if step.cut is None:
+            return None
+        each = zip(self._groups, alive, strict=True)
+        return np.stack([step.cut[:, group.seats].any(axis=1) & ~here.any(axis=1) for group, here in each], axis=1)
 
     @staticmethod
     def _sees(observations: Observations) -> Bools:
@@ -227,6 +234,9 @@ class Grouped:
             signals=tuple(group.merged_signals(ended.signals) for group in self._groups),
             observations=tuple(group.seen(ended.observations, alive[:, group.seats]) for group in self._groups),
             masks=tuple(ended.masks[group.seats[0]] if group.alone else None for group in self._groups),
+            out=None if ended.out is None else np.stack(
+                [ended.out[:, group.seats].all(axis=1) for group in self._groups], axis=1
+            ),
         )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ MASKED = "this game forbids actions now and then, which lists cannot say: play i
 
 class Moment(NamedTuple):
     """One battle after a step, by seat: what is seen, legal masks, rewards, who is in; whether it is over by its rules
-    or was cut; and, once over, wins and scores."""
+    or was truncated; who of those that go out is ``cut`` off by a limit; and, once over, wins and scores."""
 
     seen: list[Any]
     masks: list[Any]
@@ -34,6 +34,7 @@ class Moment(NamedTuple):
     alive: list[bool]
     terminated: bool
     truncated: bool
+    cut: list[bool]
     results: list[dict[str, float]]
 
 
@@ -64,8 +65,15 @@ class One:
         masks = [None if mask is None else mask[0].copy() for mask in source.masks]
         return Moment(
             seen, masks, [float(rewards.sum()) for rewards in step.rewards[0]], list(self.inside),
-            bool(step.terminated[0]), bool(step.truncated[0]), self._results(step),
+            bool(step.terminated[0]), bool(step.truncated[0]), self._cut(step), self._results(step),
         )  # fmt: skip
+
+    def _cut(self, step: VectorStep) -> list[bool]:
+        """Of each seat that goes out now, whether a limit cut it off."""
+        if step.ended is None:
+            return [False] * len(self.inside) if step.cut is None else step.cut[0].tolist()
+        out = np.zeros(len(self.inside), np.bool_) if step.ended.out is None else step.ended.out[0]
+        return [bool(step.truncated[0]) and not gone for gone in out.tolist()]
 
     def _results(self, step: VectorStep) -> list[dict[str, float]]:
         if step.ended is None:
@@ -151,14 +159,15 @@ class ParallelGame(ParallelEnv[str, Any, Any]):  # type: ignore[misc]  # Petting
         acting = self.agents
         moment = self._one.step([actions.get(agent) for agent in self.possible_agents])
         alive = dict(zip(self.possible_agents, moment.alive, strict=True))
+        cut = dict(zip(self.possible_agents, moment.cut, strict=True))
         out = {agent: not alive[agent] for agent in acting}
         rewards = dict(zip(self.possible_agents, moment.rewards, strict=True))
         results = dict(zip(self.possible_agents, moment.results, strict=True))
         self.agents = [agent for agent in acting if alive[agent]]
         return (
             self._observed(moment, acting), {agent: rewards[agent] for agent in acting},
-            {agent: out[agent] and not moment.truncated for agent in acting},
-            {agent: out[agent] and moment.truncated for agent in acting}, {agent: results[agent] for agent in acting},
+            {agent: out[agent] and not cut[agent] for agent in acting},
+            {agent: out[agent] and cut[agent] for agent in acting}, {agent: results[agent] for agent in acting},
         )  # fmt: skip
 
     def _observed(self, moment: Moment, agents: Sequence[str]) -> dict[str, Any]:

@@ -124,10 +124,11 @@ class _Parallel:
         agents = self._table.agents
         ended = {agent for agent in agents if terminated.get(agent) or truncated.get(agent)}
         alive = [seat in acting and agent not in ended for seat, agent in enumerate(agents)]
+        cut = [seat in acting and bool(truncated.get(agent)) and not terminated.get(agent)
+               for seat, agent in enumerate(agents)]  # fmt: skip
         if any(alive):
-            return Tick(found, alive=None if all(alive) else alive)
-        cut = any(truncated.get(agents[seat]) and not terminated.get(agents[seat]) for seat in acting)
-        return Tick(found, terminated=not cut, truncated=cut)
+            return Tick(found, alive=None if all(alive) else alive, cut=cut if any(cut) else None)
+        return Tick(found, terminated=not any(cut), truncated=any(cut), alive=cut if any(cut) else None)
 
     def _value(self, seat: int, action: Any) -> Any:
         if choices := self._table.values[seat]:

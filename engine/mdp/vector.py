@@ -26,7 +26,8 @@ class Ended(NamedTuple):
     ``seeds`` uint64[m] and ``lengths`` int64[m] (decisions) of the episodes; ``returns`` float64[m, seats, R];
     ``win`` and ``score`` float64[m, seats]; ``signals``: per seat float64[m, S]; ``observations``: per seat, by name,
     [m, …], the last of the old episode, from which a truncated episode's value is bootstrapped; ``masks``: per seat
-    bool[m, k] or None.
+    bool[m, k] or None. ``out`` bool[m, seats]: who was out at the end, in the last decision or before (None: nobody):
+    where the battle was truncated, whoever went out in its last decision has terminated all the same.
     """
 
     battles: NDArray[np.int64]
@@ -38,6 +39,7 @@ class Ended(NamedTuple):
     signals: tuple[NDArray[np.float64], ...]
     observations: tuple[Observations, ...]
     masks: tuple[NDArray[np.bool_] | None, ...]
+    out: NDArray[np.bool_] | None = None
 
 
 class VectorStep(NamedTuple):
@@ -46,7 +48,8 @@ class VectorStep(NamedTuple):
     ``observations``: per seat, by name, float32 or uint8 [n, …]; ``masks``: per seat bool[n, k], or None where
     everything is always legal; ``rewards`` float32[n, seats, R]; ``terminated`` and ``truncated`` bool[n], never both;
     ``alive`` bool[n, seats]: False for a seat that is out while its battle goes on (its reward is 0, its action is
-    ignored, its transition must not be learned from); ``ended``: None when no episode ended.
+    ignored, its transition must not be learned from); ``ended``: None when no episode ended; ``cut`` bool[n, seats]:
+    seats that are out from now on by a limit of their own while their battle goes on (None: none).
     """
 
     observations: tuple[Observations, ...]
@@ -56,6 +59,7 @@ class VectorStep(NamedTuple):
     truncated: NDArray[np.bool_]
     alive: NDArray[np.bool_]
     ended: Ended | None = None
+    cut: NDArray[np.bool_] | None = None
 
 
 class VectorMDP(Protocol):
@@ -113,10 +117,14 @@ class SeatEnds(NamedTuple):
 
 
 def seat_ends(before: NDArray[np.bool_], step: VectorStep, seat: int) -> SeatEnds:
-    """The ends of one seat's episodes in a step: a seat that goes out while its battle goes on has terminated. A seat
-    that was out already terminates with its battle, in a transition that does not count. ``before`` bool[n, seats]:
-    ``alive`` of the step before."""
+    """The ends of one seat's episodes in a step: a seat that goes out while its battle goes on, or with its end, has
+    terminated, unless a limit of its own cut it off. A seat that was out already terminates with its battle, in a
+    transition that does not count. ``before`` bool[n, seats]: ``alive`` of the step before."""
     was = before[:, seat]
     truncated = was & step.truncated
+    if step.ended is not None and step.ended.out is not None:
+        truncated[step.ended.battles] &= ~step.ended.out[:, seat]
+    if step.cut is not None:
+        truncated |= was & step.cut[:, seat]
     out = step.terminated | step.truncated | (was & ~step.alive[:, seat])
     return SeatEnds(out & ~truncated, truncated, was)

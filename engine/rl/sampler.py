@@ -179,7 +179,7 @@ class _Tape:
         self._who += [] if self._fixed else [seats.who.copy()]
         fragment = self._recorder.step(
             decision, self.actor.version, rewards, terminated, truncated, self._seen(after), self._masks(after),
-            finals=None if after.ended is None else self._finals(after.ended),
+            finals=self._finals(after),
             valid=valid if sits is None else valid & sits,
         )  # fmt: skip
         return None if fragment is None else self._labelled(fragment, seats)
@@ -216,10 +216,25 @@ class _Tape:
         found = [step.masks[seat] for seat in self.places]
         return None if found[0] is None else joined(found)
 
-    def _finals(self, ended: Ended) -> tuple[NDArray[np.int64], dict[str, Array], NDArray[np.bool_] | None]:
-        battles = self._width // len(self.places)
+    def _finals(self, after: VectorStep) -> tuple[NDArray[np.int64], dict[str, Array], NDArray[np.bool_] | None] | None:
+        """What was seen last in episodes that are over, by stream; of a seat that a limit of its own cut off, what it
+        sees now."""
+        ended, battles = after.ended, self._width // len(self.places)
+        cut = np.empty(0, np.int64) if after.cut is None else np.flatnonzero(after.cut[:, self.places].T)
+        if ended is None:
+            return (cut, *self._rows(after, cut)) if len(cut) else None
         streams = np.concatenate([ended.battles + i * battles for i in range(len(self.places))])
-        return streams, self._seen(ended), self._masks(ended)
+        seen, masks = self._seen(ended), self._masks(ended)
+        if not len(cut):
+            return streams, seen, masks
+        more, others = self._rows(after, cut)
+        seen = {name: np.concatenate([array, more[name]]) for name, array in seen.items()}
+        masks = None if masks is None or others is None else np.concatenate([masks, others])
+        return np.concatenate([streams, cut]), seen, masks
+
+    def _rows(self, step: VectorStep, streams: NDArray[np.int64]) -> tuple[dict[str, Array], NDArray[np.bool_] | None]:
+        seen, masks = self._seen(step), self._masks(step)
+        return {name: array[streams] for name, array in seen.items()}, None if masks is None else masks[streams]
 
 
 def _distinct_rows(sides: NDArray[np.int64]) -> tuple[list[list[int]], NDArray[np.int64]]:

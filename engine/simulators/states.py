@@ -6,11 +6,13 @@
 ``rewards`` float32[n, seats, R]        of the step; 0 after RESET
 ``terminated``, ``truncated`` uint8[n]  1: the episode ended by the rules, or was cut short; the next one has begun
 ``alive`` uint8[n, seats]               0 for a seat that is out while its battle goes on; may be left out
+``cut`` uint8[n, seats]                 1: a limit of its own took the seat out in this step; may be left out
 ``ended.seat0.NAME`` [m, …]             what each seat saw last in the m episodes that ended, by ascending battle
 ``ended.seat0.mask`` uint8[m, k]        as above
 ``ended.seat0.signals`` float64[m, S]   each seat's named signals; may be left out where there are none
 ``ended.win`` float64[m, seats]         1, 0.5 or 0 for won, drawn, lost; nothing outside 0 to 1; NaN: nobody wins
 ``ended.score`` float64[m, seats]       the game's own score
+``ended.out`` uint8[m, seats]           1: the seat was out at the end, as by death in the last step; may be left out
 ======================================  ===================================================================================
 
 The ``ended`` arrays may be left out when no episode ended. Seeds, lengths and returns are counted by the engine.
@@ -42,7 +44,8 @@ def to_arrays(step: VectorStep) -> Arrays:
         found |= _seats(ended.observations, ended.masks, _END)
         found |= {f"{_END}win": np.asarray(ended.win, np.float64), f"{_END}score": np.asarray(ended.score, np.float64)}
         found |= {f"{_END}seat{i}.signals": np.asarray(table, np.float64) for i, table in enumerate(ended.signals)}
-    return found
+        found |= {} if ended.out is None else {f"{_END}out": ended.out.astype(np.uint8)}
+    return found | ({} if step.cut is None else {"cut": step.cut.astype(np.uint8)})
 
 
 def _seats(observations: tuple[Observations, ...], masks: tuple[Array | None, ...], prefix: str) -> Arrays:
@@ -59,10 +62,13 @@ def from_arrays(spec: MDPSpec, n: int, arrays: Arrays) -> VectorStep:
     both = np.flatnonzero(terminated & truncated)
     if len(both):
         raise SimulatorError(f"battle {both[0]} says both terminated and truncated; an episode ends one way")
+    cut = _flags(arrays["cut"], seats, "cut") if "cut" in arrays else None
+    if cut is not None and (cut & alive).any():
+        raise SimulatorError(f"battle {np.argwhere(cut & alive)[0, 0]} cuts off a seat that is still in")
     over = np.flatnonzero(terminated | truncated)
     return VectorStep(
         _observations(spec, arrays, ""), _masks(spec, n, arrays, ""), _get(arrays, "rewards"), terminated, truncated,
-        alive, _ended(spec, over, arrays) if len(over) else None,
+        alive, _ended(spec, over, arrays) if len(over) else None, cut,
     )  # fmt: skip
 
 
@@ -105,8 +111,10 @@ def _ended(spec: MDPSpec, over: NDArray[np.int64], arrays: Arrays) -> Ended:
             raise SimulatorError(
                 f"{_END}{name} is {table.dtype}{list(table.shape)}; it must be float64{[m, len(spec.seats)]}"
             )
+    out, flags = f"{_END}out", (m, len(spec.seats))
     none = Totals(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty((0, 0, 0)))
     return Ended(
         over, *none, arrays[f"{_END}win"], arrays[f"{_END}score"], tuple(signals),
         _observations(spec, arrays, _END), _masks(spec, m, arrays, _END),
+        _flags(arrays[out], flags, out) if out in arrays else None,
     )  # fmt: skip

@@ -121,7 +121,7 @@ class _AESRL(Scheduled):
 
     def drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
         """First says where more workers than processors were asked for."""
-        if crowded := too_many(self.config.pool.processes, len(os.sched_getaffinity(0))):
+        if crowded := too_many(self.config.side_by_side, len(os.sched_getaffinity(0))):
             yield self.say(Logged, message=crowded)
         with on_threads(1):
             return (yield from super().drive(pool))

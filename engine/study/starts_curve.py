@@ -52,7 +52,7 @@ class Difficulty:
 
     def examined(self, success: Success, iterations: int, at_once: Range) -> None:
         """An evaluation after so many minibatches; ``at_once``: the range of its success where those of all evaluations
-        of the training hold at once."""
+        of all tasks hold at once."""
         self.now, self.best_low, self.high = success, max(self.best_low, at_once.low), at_once.high
         if self.perhaps is None and success.high >= MASTERED:
             self.perhaps = self._below
@@ -134,7 +134,7 @@ class StartsCurve(Curve):
             why = f"{game} told of no win in an episode, and nobody says how far its scores go; {SAY_ENDS}"
             raise SimulatorError(why, permanent=True)
         ends = self.ends if self.by_score else None
-        at_once = success_of(found, ends, MISSES / self.config.evaluations)
+        at_once = success_of(found, ends, MISSES / (self.config.evaluations * len(self.each)))
         self.difficulty[task].examined(success_of(found, ends), self.iterations, Range(at_once.low, at_once.high))
 
     def metrics(self) -> Metrics:

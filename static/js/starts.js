@@ -24,9 +24,10 @@ function range(text, size, start) {
   const [first, last, low, high, ...usual] = text.split(" ");
   const place = (/** @type {number} */ value) => (size * (value - Number(low))) / (Number(high) - Number(low));
   const found = [typed(first, start), typed(last, start)];
-  const [a, b] = found.map(({ value }, k) => place(value ?? Number(usual[k])));
+  const [least, most] = found.map(({ value }, k) => value ?? Number(usual[k]));
+  const [a, b] = [place(least), place(most)].sort((one, other) => one - other);
   const some = found.some(({ value }) => value !== null);
-  const wrong = found.some((end) => end.wrong) ? "a box holds no number, or one that is too small or too large" : b < a ? "a range ends before it begins" : "";
+  const wrong = found.some((end) => end.wrong) ? "a box holds no number, or one that is too small or too large" : most < least ? "a range ends before it begins" : "";
   return b - a >= LEAST ? { at: a, long: b - a, typed: some, wrong } : { at: (a + b - LEAST) / 2, long: LEAST, typed: some, wrong };
 }
 

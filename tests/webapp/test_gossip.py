@@ -110,7 +110,6 @@ def test_an_agent_that_is_kept_says_that_it_is_the_average_of_all(team: Studio, 
     keep = reverse("agents:keep", args=[team.project.slug, job.pk])
     content = designer.post(keep, {"chooses": "best"}, follow=True).content.decode()
     assert "A3C, the average of 4 agents" in content
-    assert "trained alone" not in content
     assert "Only a search for styles of play keeps every agent that it trains" in content
 
 

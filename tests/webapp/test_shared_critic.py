@@ -13,7 +13,9 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from engine.config.aesrl import AESRLConfig
+from engine.events import Progressed
 from engine.studies import load
+from engine.study import run
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_aesrl import study
 from tests.factories import Studio
@@ -244,7 +246,7 @@ def test_what_is_wrong_is_told_in_the_order_of_the_page(team: Studio, designer: 
 
 
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:
-    """A baseline above what chance scored there is refused before anything starts, on the form as by the API."""
+    """A baseline above what chance scored there is refused before anything starts."""
     before = f"{form(team, 'aes-rl')}before/"
     typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "workers": "4"}
     said = designer.post(before, typed).content.decode()
@@ -273,6 +275,17 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
     assert "min" in said
 
 
+def test_chance_plays_in_first_rounds_for_a_fixed_baseline_though_nobody_learns(team: Studio, designer: Client) -> None:
+    typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "share": "0"}
+    designer.post(f"{form(team, 'aes-rl')}before/", typed)
+    trial = load(Job.objects.for_forms().get().config)
+    assert isinstance(trial, AESRLConfig)
+    assert trial.by_chance == 1000
+    (told,) = {event.metrics["worst_by_chance"] for event in run(trial.model_copy(update={"steps": 3000}), store())
+               if isinstance(event, Progressed) and "worst_by_chance" in event.metrics}  # fmt: skip
+    assert told < 0, "as Pendulum pays"
+
+
 def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: Studio, designer: Client) -> None:
     nobody = study(method={"kind": "aes-rl", "least_lessons": 1}, chunk=10)
     shown = designer.get(page(recorded(team, nobody, "Together"))).content.decode()
@@ -284,7 +297,6 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
-    assert "Each line is the mean of a round" not in shown
     assert "The first 60 decisions were played by chance and are not drawn" in shown
 
 

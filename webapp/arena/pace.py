@@ -97,27 +97,39 @@ def words(low: float, high: float) -> str:
 
 class Round(NamedTuple):
     """What was told at its end. ``lesson``: which was under way, from 1; ``pair``: whether two met in the
-    tournament; ``seconds`` since the course began, and decisions learned from in all."""
+    tournament; ``seconds`` since the course began, and decisions learned from in all; ``learning`` and ``playing``:
+    seconds of the round that went into each."""
 
     lesson: int
     pair: bool
     seconds: float
     steps: int
+    learning: float = 0.0
+    playing: float = 0.0
 
 
 class Timed(NamedTuple):
     """How long everything in a course took, in seconds. ``decision``: one of each lesson in which that is known by its
-    number, from 1; ``starts``: until the processes of each lesson had come up; ``pairs``: each of the tournament."""
+    number, from 1; ``starts``: until the processes of each lesson had come up; ``pairs``: each of the tournament;
+    ``learning``: the share of each lesson's time that goes into learning, where that is known."""
 
     decision: Mapping[int, float]
     starts: list[float]
     pairs: list[float]
+    learning: Mapping[int, float]
 
 
 def _rounds(job: Job) -> list[Round]:
     events = job.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", "body__counters")
     return [
-        Round(int(metrics["lesson"]), "pairs" in metrics, counters["seconds"], counters["steps"])
+        Round(
+            int(metrics["lesson"]),
+            "pairs" in metrics,
+            counters["seconds"],
+            counters["steps"],
+            metrics.get("learning_seconds", 0.0),
+            metrics.get("sampling_seconds", 0.0),
+        )
         for metrics, counters in events
     ]
 
@@ -132,15 +144,22 @@ def timed(rounds: Sequence[Round]) -> Timed:
         which: (own[-1].seconds - own[0].seconds) / (own[-1].steps - own[0].steps)
         for which, own in within.items() if own[-1].steps > own[0].steps
     }  # fmt: skip
+    learning = {which: _learning(own[1:] or own) for which, own in within.items()}
     if not decision:
-        return Timed(_of_long_lessons(learned), [], _pairs(rounds))
+        return Timed(_of_long_lessons(learned), [], _pairs(rounds), learning)
     usual = fmean(decision.values())
     starts, before = [], Round(0, False, 0.0, 0)
     for which, own in within.items():
         took, steps = own[0].seconds - before.seconds, own[0].steps - before.steps
         starts.append(max(0.0, took - steps * decision.get(which, usual)))
         before = own[-1]
-    return Timed(decision, starts, _pairs(rounds))
+    return Timed(decision, starts, _pairs(rounds), learning)
+
+
+def _learning(rounds: Sequence[Round]) -> float:
+    """The share of learning in the time of rounds."""
+    learning, playing = sum(one.learning for one in rounds), sum(one.playing for one in rounds)
+    return learning / (learning + playing) if learning + playing > 0 else 0.0
 
 
 def _of_long_lessons(learned: Sequence[Round]) -> dict[int, float]:
@@ -214,17 +233,29 @@ def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
 
 
 def measured(study: ArenaConfig, played: Job) -> Fast | None:
-    """By first rounds: of each lesson the time of all updates but the first; None where none has told enough."""
+    """By first rounds: of each lesson the time of all updates but the first; None where none has told enough. Copies
+    share what is played, and never what is learned, which one process does."""
     timings = timed(_rounds(played))
-    shared = min(study.copies, settings.CPUS)
-    each = {which - 1: pace / shared for which, pace in timings.decision.items()}
+    each = {
+        which - 1: _shared(study, pace * (1.0 - timings.learning[which]), pace * timings.learning[which])
+        for which, pace in timings.decision.items()
+    }
     if not each or (study.tournament is not None and not timings.pairs):
         return None
     spans = {place: _about(pace) for place, pace in each.items()}
     slowest = SecondsRange(min(one.least for one in spans.values()), max(one.most for one in spans.values()))
     start = LESSON_S if arena_plan.started(study) else 0.0
     pair = _about(fmean(timings.pairs)) if study.tournament is not None else None
-    return Fast(spans, slowest, start, pair, "Measured just now, a few rounds of each lesson on one processor.")
+    which = "each lesson" if len(study.lessons) <= SHOWN else f"the first {SHOWN} lessons"
+    return Fast(spans, slowest, start, pair, f"Measured just now, a few rounds of {which} on one processor.")
+
+
+def _shared(study: ArenaConfig, playing: float, learning: float) -> float:
+    """Seconds for a decision that takes so long to play and to learn from, with the course's copies on this site's
+    processors."""
+    if study.sampling == "synchronous":
+        return playing / min(study.copies, settings.CPUS) + learning
+    return max((playing + learning) / settings.CPUS, learning, playing / study.copies)
 
 
 def _about(seconds: float) -> SecondsRange:
@@ -255,6 +286,8 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
         each = " each" if one.times > 1 else ""
         lasts = "" if fast is None else f", {fast.lesson(one.place, one.pace.decisions)}{each}"
         yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once{lasts}."
+    if len(plans) > SHOWN:
+        yield f"And {plural(len(plans) - SHOWN, 'more lesson')}."
     if met := pairs(study):
         lasts = "" if fast is None else f", {words(*fast.meetings(study))}"
         most = "at most " if arena_plan.may_repeat(study) else ""

@@ -62,7 +62,7 @@ class Lessons(Learning):
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "agents"
     help_section = "lessons"
-    trying = "Each lesson is played for a few seconds to see how fast it goes …"
+    trying = "Lessons are played for a few seconds each to see how fast they go …"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """What there is so far, with the portion of its lessons that is asked for."""

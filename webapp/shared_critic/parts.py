@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalog import METHODS
 from engine.config import parse
-from engine.config.aes_rules import AbsoluteConfig
+from engine.config.aes_rules import AbsoluteConfig, OldestConfig
 from engine.config.aesrl import LEAST_LESSONS, AESRLConfig
 from engine.config.pool import PoolConfig
 from webapp.lib.words import number, percent
@@ -26,6 +26,8 @@ ROUNDS = 400
 """Rounds that are drawn, at most about."""
 ENOUGH = 0.02
 """The share of all decisions whose pace tells how long the others take."""
+LOWEST = -1e12
+"""A baseline below anything that can be scored."""
 ROLES = {
     "start": "by chance", "es": "of those that only evolve", "rl": "of those that learn first",
     "centre": "of the centre", "measure": "that measure the centre",
@@ -79,12 +81,13 @@ class Together(Rehearsed, Learning):
             "search": charts.search(rounds, _least(job), study.method.learns) if rounds else [],
             "evaluated": _evaluated(job),
             "moved": _moved(study, job.metrics),
+            "ranked": isinstance(getattr(study.method, "mean", None), OldestConfig),
             "busy": _busy(job.metrics, study.method.learns),
             "waits": job.config["method"].get("waiting", True),
             "turns": not job.config["method"].get("parallel", True),
             "least": f"{_least(job):g}" if _least(job) else "",
             "lessons": _lessons(job.metrics),
-            "sharing": crowded(int(job.config["pool"]["workers"]), "worker"),
+            "sharing": crowded(study.side_by_side, "worker"),
         }
 
     def made_of(self, job: Job) -> str:
@@ -105,9 +108,12 @@ class Together(Rehearsed, Learning):
         return pace.settled(job) or (0.0, 0.0)
 
     def alone(self, study: AESRLConfig) -> dict[str, Any]:
-        """One worker; rules of the usual kind where a method has any."""
+        """One worker; rules of the usual kind where a method has any. Where nobody learns, chance plays only for a fixed
+        baseline: that is kept, below anything that can be scored."""
         usual = type(study.method)()
         rules = {rule: getattr(usual, rule) for rule in ("mean", "variance") if hasattr(usual, rule)}
+        if (fixed := _fixed_baseline(study)) is not None and not study.method.learns:
+            rules["mean"] = fixed.model_copy(update={"baseline": LOWEST})
         return {
             "learner": study.learner.model_copy(update={"warmup": min(study.learner.warmup, CHANCE)}),
             "method": study.method.model_copy(update=rules), "spread": 1.0, "steps": UNSETTLED,
@@ -126,7 +132,7 @@ class Together(Rehearsed, Learning):
 
     def side_by_side(self, study: AESRLConfig) -> int:
         """Each worker has a process."""
-        return study.pool.processes
+        return study.side_by_side
 
     def found(self, job: Job) -> Found | None:
         """How the agent plays that it leaves."""

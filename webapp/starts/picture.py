@@ -12,7 +12,8 @@ MARKS = 8
 
 
 class RangeAxis(NamedTuple):
-    """The settings with the ends of a range, the numbers at the ends of the picture, and the game's usual range."""
+    """The settings with the ends of a range, the numbers at the ends of the picture (``low`` may be the larger one),
+    and the game's usual range."""
 
     first: str
     last: str
@@ -23,8 +24,8 @@ class RangeAxis(NamedTuple):
     def ends(self, settings: Mapping[str, Any], size: float) -> tuple[float, float]:
         """Where the range begins in a picture of this size, and how long it is."""
         usual = dict(zip((self.first, self.last), self.usual, strict=True))
-        a, b = (size * (float(settings.get(name, usual[name])) - self.low) / (self.high - self.low)
-                for name in (self.first, self.last))  # fmt: skip
+        a, b = sorted(size * (float(settings.get(name, usual[name])) - self.low) / (self.high - self.low)
+                      for name in (self.first, self.last))  # fmt: skip
         return (a, b - a) if b - a >= LEAST else ((a + b - LEAST) / 2, LEAST)
 
 
@@ -69,7 +70,8 @@ _FIELD = Picture(
     105, 136, ((72, 27.7, 33, 80.6), (94, 49.7, 11, 36.6), (103.5, 54, 1.5, 28)),
     RangeAxis("ball_x_min", "ball_x_max", 0.0, 1.0, (0.0, 0.2)),
     RangeAxis("ball_y_min", "ball_y_max", -1.0, 1.0, (-0.8, 0.8)),
-    "Where the ball lies. Along, 0 is the halfway line and 1 the goal line; across, −1 and 1 are the touch lines.",
+    "Where the ball lies. Along, 0 is the halfway line and 1 the goal line; across, −1 and 1 are the touch lines. How "
+    "far from it the player begins is not drawn.",
 )  # fmt: skip
 PICTURES = {
     "platform": Picture(
@@ -78,8 +80,8 @@ PICTURES = {
         "The platform on which an episode begins. The goal is at the end of the third.",
     ),
     "goal": Picture(
-        80, 120, ((66, 30, 14, 60), (78.5, 46, 1.5, 28)), RangeAxis("x_min", "x_max", 0.0, 20.0, (0.0, 0.0)),
-        RangeAxis("y_min", "y_max", -15.0, 15.0, (-15.0, 15.0)),
+        80, 120, ((58, 23.4, 22, 73.2), (78.5, 32, 1.5, 56)), RangeAxis("x_min", "x_max", 0.0, 20.0, (0.0, 0.0)),
+        RangeAxis("y_min", "y_max", 15.0, -15.0, (-15.0, 15.0)),
         "Where the player begins, in metres. Along, 0 is the halfway line and 20 the goal line; across, 0 is the "
         "middle.",
     ),

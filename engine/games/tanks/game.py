@@ -156,7 +156,7 @@ class Tanks:
             battles, self._seeds[battles], self._ticks[battles], self._returns[battles],
             (np.sign(gap) * 0.5 + 0.5)[:, sides], (gap[:, sides] + 1.0) / 2.0, tuple(signals[:, s] for s in sides),
             tuple({name: array[battles] for name, array in seen.items()} for seen in self._seen),
-            (None,) * len(self._tanks_of),
+            (None,) * len(self._tanks_of), ~self._living[battles][:, self._tanks_of],
         )  # fmt: skip
 
     def _signals(self, battles: NDArray[np.int64], life: NDArray[np.float64], side: int) -> NDArray[np.float64]:
