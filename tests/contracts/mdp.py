@@ -100,6 +100,11 @@ def by_arrays(game: VectorMDP, seeds: NDArray[np.uint64], rounds: int, length: i
             ends = seat_ends(before, step, i)
             ended = step.ended
             finals = None if ended is None else (ended.battles, ended.observations[i], ended.masks[i])
+            if step.cut is not None and (cut := np.flatnonzero(step.cut[:, i])).size:
+                assert finals is None, "a limit of a seat's own and the end of another battle in one step"
+                mask = step.masks[i]
+                last = {name: array[cut] for name, array in step.observations[i].items()}
+                finals = cut, last, None if mask is None else mask[cut]
             fragment = recorder.step(
                 decisions[i], 0, step.rewards[:, i, : len(seats[i].rewards)], ends.terminated, ends.truncated,
                 step.observations[i], step.masks[i], finals=finals, valid=ends.valid,

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from engine.config.aesrl import AESRLConfig
-from engine.events import AnyEvent, Finished, Incident, decode
+from engine.events import AnyEvent, Finished, Incident, Logged, decode
 from engine.problem import Evaluation
 from engine.runtime.pool import Pool
 from engine.runtime.ray_workers import RayWorkers
@@ -144,6 +144,20 @@ def test_where_nobody_waits_another_worker_takes_over_the_critic_that_is_killed(
     assert told["critic_steps"] > 0
     assert told["held"] > 0, "who would play waits for a critic that is behind"
     assert told["held"] + sum(share for name, share in told.items() if name.startswith("busy_")) <= 1
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize(("method", "said"), [
+    ({"kind": "aes-rl"}, ["2 workers share 1 processors: each takes about 2 times as long as on one of its own."]),
+    ({"kind": "cem-rl", "population": 4, "parallel": False}, []),
+])  # fmt: skip
+def test_more_workers_than_processors_are_told_of_where_they_play_side_by_side(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, method: dict[str, Any], said: list[str]
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    found = list(run(study(method=method, pool={"kind": "ray", "workers": 2}), store))
+    assert isinstance(found[-1], Finished), found[-1]
+    assert [event.message for event in found if isinstance(event, Logged) and "share" in event.message] == said
 
 
 def test_a_study_that_is_killed_goes_on_to_the_same_end(tmp_path: Path, undisturbed: Finished) -> None:

@@ -571,7 +571,9 @@ def test_a_policy_goes_on_only_from_one_of_its_kind(store: FolderStore) -> None:
 
 
 class Idle:
-    """A player of one's own."""
+    """A player of one's own; how often any has ``acted``."""
+
+    acted = 0
 
     def __init__(self, seat: Any) -> None:
         self.memory: dict[str, tuple[int, ...]] = {}
@@ -580,13 +582,15 @@ class Idle:
     def __call__(self, batch: Any) -> Any:
         from engine.mdp.trajectory import Decision
 
+        Idle.acted += len(batch.keys)
         return Decision(self._action.idle(len(batch.keys)))
 
 
 def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
-    own = {"kind": "own", "factory": "tests.engine.test_arena:Idle"}
+    own, before = {"kind": "own", "factory": "tests.engine.test_arena:Idle"}, Idle.acted
     end = list(run(course({1: PPO, 2: own}, [lesson([1, 2])]), store))[-1]
     assert isinstance(end, Finished), end
+    assert Idle.acted - before >= end.counters.steps, "it decides as often as who learns"
 
 
 def no_player(seat: Any) -> None:
@@ -999,11 +1003,12 @@ def test_a_tournament_needs_two_sides(store: FolderStore) -> None:
 
 
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+@pytest.mark.parametrize("kind", ["masac", "maddpg"])
 def test_a_group_and_single_entities_learn_in_one_battle_however_it_is_sampled(
-    store: FolderStore, sampling: str
+    store: FolderStore, kind: str, sampling: str
 ) -> None:
-    """MASAC steers three tanks as one beside TD3 and A3C, against IMPALA: asynchronous A3C sends gradients."""
-    team = {"learner": {**SAC["learner"], "kind": "masac"}}
+    """It steers three tanks as one beside TD3 and A3C, against IMPALA: asynchronous A3C sends gradients."""
+    team = {"learner": {**SAC["learner"], "kind": kind}}
     td3 = {"learner": {**SAC["learner"], "kind": "td3"}}
     a3c, impala = ({"learner": {"kind": kind, "batch": 64, "network": SMALL}} for kind in ("a3c", "impala"))
     match = [["team"] * 3, "td3", "a3c", *["impala"] * 5]

@@ -28,10 +28,12 @@ from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, Red
 from engine.runtime.redis_server import HANGS, RedisServer
 from tests.contracts.experience import BOUND, PATIENCE_S, TASKS, ExperienceContract, arrived, columns
 
+MEGABYTES = 64
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RedisServer]:
-    server = RedisServer(megabytes=64)
+    server = RedisServer(megabytes=MEGABYTES)
     yield server
     server.close()
 
@@ -479,6 +481,7 @@ def test_nothing_can_be_on_disk_and_an_address_that_is_none_is_said_at_its_field
     assert client.config_get("appendonly") == {"appendonly": "no"}
     assert client.config_get("save") == {"save": ""}
     assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+    assert client.config_get("maxmemory") == {"maxmemory": str(MEGABYTES * 2**20)}
     with pytest.raises(ConfigError, match="redis: it must be an address"):
         RedisActor(Place("somewhere", "job", "a"), 0)
 

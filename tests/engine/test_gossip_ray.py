@@ -59,6 +59,21 @@ def test_agents_that_wait_end_with_the_same_parameters_though_one_is_killed(ray:
     assert without(killed(ray, store)) == here
 
 
+@pytest.mark.parametrize("topology", ["exponential", "bipartite", "full", "tree"])
+def test_processes_that_wait_end_as_one_process_does_whoever_is_linked_to_whom(
+    topology: str, ray: RayServer, store: FolderStore
+) -> None:
+    length = {"steps": 4 * 32 * 20, "checkpoint_every": 4 * 32 * 10, "evaluate_every": 0}
+    four: dict[str, Any] = {"topology": topology, "agents": 4, **length}
+    there = list(run(study(pool=RAY, **four), store))
+    assert isinstance(there[-1], Finished), there[-1]
+    assert curve(there) == curve(list(run(study(**four), store)))
+
+
+def test_who_does_not_wait_closes_ranks_in_a_tree_round_one_that_is_killed(ray: RayServer, store: FolderStore) -> None:
+    killed(ray, store, topology="tree", staleness=None, agents=4)
+
+
 @pytest.mark.parametrize("staleness", [1, None])
 def test_agents_that_do_not_wait_close_their_ranks_round_one_that_is_killed_until_another_is_there(
     ray: RayServer, store: FolderStore, staleness: int | None

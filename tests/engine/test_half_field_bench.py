@@ -45,6 +45,12 @@ def test_a_mark_is_met_above_the_script_and_above_learning_the_hard_start_alone(
     one = bench._row("alone", "exp3", [found], script, failed)
     assert one["meets"] is False
     assert "one seed, so no range over seeds" in one["detail"]
+    paper = bench._row("shaped", "paddpg", [found] * 3, script, [])
+    assert "steps to goal (published 112)" in paper["detail"]
+    assert paper["peer_value"] == 0.923, "table 1"
+    uniform = bench._row("alone", "uniform", [found] * 3, script, [])
+    assert "published" not in uniform["detail"], "the tables have EXP3 alone"
+    assert uniform["peer"] == "the script"
     beside = bench._row("alone", "db", [bench.FromHardStart(alone, np.ones(10), [-1] * 4, [-1] * 4)], script, [])
     assert beside["meets"] is None
 

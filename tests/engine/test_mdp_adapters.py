@@ -13,17 +13,24 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo import ParallelEnv
 
+from engine.channel import Weights
+from engine.config.policies import AGENT
+from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.ale import atari
 from engine.mdp.arena import arena_mdp
 from engine.mdp.gym import GymVector, GymVectorEnv
 from engine.mdp.interface import MDP, Array, Discrete, Hybrid, Parameterised, SeatSpec
+from engine.mdp.lists import ParallelGame
 from engine.mdp.pettingzoo import parallel_mdp
 from engine.mdp.spaces import actions, observation_leaves, read
 from engine.mdp.trajectory import Batch
-from engine.mdp.vector import VectorMDP
-from engine.rng import combine64
+from engine.mdp.vector import VectorMDP, seat_ends
+from engine.rl.policy import PolicySpec
+from engine.rl.sampler import Sampler
+from engine.rng import combine64, generator
+from engine.simulators.states import from_arrays, to_arrays
 from tests.contracts.mdp import VectorContract, Walk, at_random, snapshot
 
 
@@ -65,6 +72,36 @@ class Spread(ParallelEnv[str, Any, int]):
         terminated = {agent: won or (agent == "green" and self.tick == 4) for agent in self.agents}
         truncated = {agent: cut for agent in self.agents}
         infos: dict[str, Any] = {agent: {} for agent in self.agents}
+        self.agents = [a for a in self.agents if not terminated[a] and not truncated[a]]
+        return seen, rewards, terminated, truncated, infos
+
+
+class Relay(ParallelEnv[str, Any, int]):
+    """Three agents. A limit cuts the first one off at tick 2, and the last one at tick 4, when the second has won."""
+
+    metadata = {"name": "relay"}
+    possible_agents = ["first", "second", "third"]
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(0, 10, (1,), np.float32)
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Discrete(2)
+
+    def _seen(self) -> dict[str, Any]:
+        return {agent: np.array([self.tick], np.float32) for agent in self.agents}
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents, self.tick = list(self.possible_agents), 0
+        return self._seen(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.tick += 1
+        seen, rewards = self._seen(), {agent: 1.0 for agent in self.agents}
+        infos: dict[str, Any] = {agent: {} for agent in self.agents}
+        terminated = {agent: agent == "second" and self.tick == 4 for agent in self.agents}
+        cut = {"first": 2, "second": 99, "third": 4}
+        truncated = {agent: cut[agent] == self.tick for agent in self.agents}
         self.agents = [a for a in self.agents if not terminated[a] and not truncated[a]]
         return seen, rewards, terminated, truncated, infos
 
@@ -113,6 +150,16 @@ class TestParallel(VectorContract):
 
     def mdp(self) -> MDP:
         return parallel_mdp(Spread)
+
+
+class TestRelay(VectorContract):
+    rounds = 40
+
+    def make(self) -> VectorMDP:
+        return VectorFromMDP(parallel_mdp(Relay))
+
+    def mdp(self) -> MDP:
+        return parallel_mdp(Relay)
 
 
 class TestLists(VectorContract):
@@ -217,6 +264,65 @@ def test_an_agent_that_ends_first_is_out_and_the_battle_ends_as_the_last_ones_do
         ends.append((step.terminated.tolist(), step.truncated.tolist()))
     assert ends[6] == ([True, False], [False, False])
     assert ends[8] == ([False, False], [False, True])
+
+
+def relay_ends() -> list[list[str]]:
+    """How each agent ends in the four ticks of an episode."""
+    walk, told = Walk(VectorFromMDP(parallel_mdp(Relay)), np.array([1], np.uint64)), []
+    before = walk.now.alive.copy()
+    for _ in range(4):
+        step = walk.step()
+        each = [seat_ends(before, step, seat) for seat in range(3)]
+        told.append(["terminated" * int(e.terminated[0]) + "truncated" * int(e.truncated[0]) for e in each])
+        before = step.alive.copy()
+    return told
+
+
+def test_an_agent_that_a_limit_of_its_own_cuts_off_is_truncated_and_who_wins_then_has_terminated() -> None:
+    assert relay_ends()[:3] == [["", "", ""], ["truncated", "", ""], ["", "", ""]]
+    assert relay_ends()[3][1:] == ["terminated", "truncated"]
+
+
+def test_what_a_policy_is_bootstrapped_from_is_what_each_agent_saw_last() -> None:
+    """One policy plays all three: its fragment has the last view of both that a limit cut off."""
+    game = VectorFromMDP(parallel_mdp(Relay))
+    model = PolicySpec(game.spec.seats[0], NetworkConfig(policy=[4], critic=[4]), "actor-critic").model()
+    sampler = Sampler(game, {AGENT: model}, 2, 4, 1)
+    sampler.load(Weights(AGENT, 0, 0, 0, {"actor": model.initial(generator(1))}))
+    sampler.begin(0)
+    fragment = sampler.sample()[AGENT]
+    (last,) = fragment.final_observations.values()
+    found = {(t, b): float(x[0]) for (t, b), x in zip(fragment.final_index.tolist(), last, strict=True)}
+    assert found == {(1, 0): 2.0, (1, 1): 2.0, (3, 4): 4.0, (3, 5): 4.0}
+    assert np.argwhere(fragment.truncated).tolist() == [[1, 0], [1, 1], [3, 4], [3, 5]]
+    assert fragment.terminated[3, 2:4].all()
+
+
+def test_a_limit_of_one_agent_survives_the_way_to_a_program_and_back() -> None:
+    walk = Walk(VectorFromMDP(parallel_mdp(Relay)), np.array([1], np.uint64))
+    steps = [walk.step() for _ in range(4)]
+    for place, step in enumerate(steps):
+        arrays = {name: np.array(array) for name, array in to_arrays(step).items()}
+        again = from_arrays(walk.game.spec, 1, arrays)
+        assert (again.cut is not None) == (step.cut is not None) == (place == 1)
+        if step.ended is not None:
+            assert again.ended is not None
+            np.testing.assert_array_equal(again.ended.out, step.ended.out)
+    wrong = to_arrays(steps[0]) | {"cut": np.array([[1, 0, 0]], np.uint8)}
+    with pytest.raises(SimulatorError, match="cuts off a seat that is still in"):
+        from_arrays(walk.game.spec, 1, wrong)
+
+
+def test_agents_of_ours_that_others_play_end_as_they_end_here() -> None:
+    """Our game as PettingZoo has it."""
+    game = ParallelGame(VectorFromMDP(parallel_mdp(Relay)))
+    game.reset(seed=1)
+    told = []
+    while game.agents:
+        _, _, terminated, truncated, _ = game.step({agent: 0 for agent in game.agents})
+        told.append([*(a for a, out in terminated.items() if out), "|", *(a for a, out in truncated.items() if out)])
+    seats = game.possible_agents
+    assert told == [["|"], ["|", seats[0]], ["|"], [seats[1], "|", seats[2]]]
 
 
 def numbers(value: Any) -> Array:

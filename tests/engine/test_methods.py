@@ -189,6 +189,18 @@ def test_players_wait_for_a_critic_that_falls_behind_the_least_lessons_for_a_dec
     assert method.idle == 0
 
 
+@pytest.mark.parametrize("desired", [0.1, 0.5, 0.9])
+def test_of_200_individuals_that_a_method_sends_out_the_desired_share_learns(desired: float) -> None:
+    drive = Drive(started({"kind": "aes-rl", "learning_share": desired, "centre": "running"}))
+    method: Any = drive.method
+    while not method.critic:
+        drive.step()
+    method.n = {"es": 0, "rl": 0}
+    while sum(method.n.values()) < 200:
+        method._individual()
+    assert abs(method.n["rl"] / 200 - desired) < 0.02
+
+
 def test_where_nobody_waits_for_the_critic_decisions_run_away_from_it_as_in_the_paper() -> None:
     method = crowded({"least_lessons": 0}).run().method
     assert method.learned <= method.config.chunk < 0.05 * method.played

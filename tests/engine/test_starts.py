@@ -329,6 +329,8 @@ def test_when_redis_is_full_training_says_so_and_goes_on_once_there_is_room(
     assert [each for each in said if "answers again, has room" in each], said
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["iterations"] == 1500
+    assert last["missing_refused"] > 0
+    assert [each for each in said if "were refused because Redis had no room" in each], said
 
 
 def test_when_redis_refuses_what_a_study_needs_it_says_so_with_how_much_waits_and_when_that_is_over() -> None:

@@ -44,14 +44,20 @@ def test_in_step_they_end_with_the_same_agent_though_one_is_killed(ray: RayServe
     assert without(found) == here
 
 
-def test_over_redis_they_play_on_without_the_one_that_is_killed(ray: RayServer, store: FolderStore, base: Path) -> None:
-    config = study(pool=RAY, sampling="asynchronous", replay={"where": "redis"}, **LONG)
+@pytest.mark.parametrize("where", ["memory", "redis"])
+def test_where_nobody_waits_they_play_on_without_the_one_that_is_killed(
+    where: str, ray: RayServer, store: FolderStore, base: Path
+) -> None:
+    config = study(pool=RAY, sampling="asynchronous", replay={"where": where}, **LONG)
     found: list[AnyEvent] = []
     for event in run(config, store):
         found.append(event)
         if isinstance(event, Progressed) and event.tick == 1:
-            ray.workers()[0].kill()
+            victim = ray.workers()[0]
+            victim.kill()
+            assert all_gone([victim])
     assert isinstance(found[-1], Finished), found[-1]
+    assert "lost-worker" in {e.what for e in found if isinstance(e, Incident)}
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["iterations"] == 640
     assert last["missing_unsent"] == last["missing_uncounted"] == 0

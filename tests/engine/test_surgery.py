@@ -184,6 +184,26 @@ def wider(spec: PolicySpec, action: ActionSpec | None = None) -> PolicySpec:
     return spec._replace(seat=seat, network=network)
 
 
+@pytest.mark.parametrize(("kind", "at"), [("deterministic", [0, 1]), ("squashed", [0, 1, 3, 4])])
+def test_actors_of_td3_and_sac_do_what_they_did_with_another_number_to_steer_and_more_to_see(
+    kind: str, at: list[int]
+) -> None:
+    """Of a squashed Gaussian the means come first, then the spreads: those of the new number are in between."""
+    plane, space = (Continuous((-1.0,) * d, (2.0,) * d, (d,)) for d in (2, 3))
+    before = one(kind=kind, action=plane)
+    for normalise in (False, True):
+        pair = Pair(before._replace(normalise=normalise), wider(before, space)._replace(normalise=normalise))
+        for seed in range(5):
+            policy, larger = operated(pair, seed)
+            earlier, now = seen(pair, seed)
+            says = answered(larger, now).policy[:, at]
+            np.testing.assert_allclose(says, answered(policy, earlier).policy, rtol=1e-4, atol=1e-4)
+            keys = np.arange(ROWS, dtype=np.uint64)
+            acts = [each.actor(explore=False)(Batch(view, None, keys)).actions
+                    for each, view in ((policy, earlier), (larger, now))]  # fmt: skip
+            np.testing.assert_allclose(acts[1][:, :2], acts[0], rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["actor-critic", "q"])
 def test_the_likeliest_action_stays_the_likeliest_whatever_is_new(kind: str) -> None:
     pair = Pair(one(kind=kind), wider(one(kind=kind), Discrete(6)))

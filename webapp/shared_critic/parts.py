@@ -108,8 +108,8 @@ class Together(Rehearsed, Learning):
         return pace.settled(job) or (0.0, 0.0)
 
     def alone(self, study: AESRLConfig) -> dict[str, Any]:
-        """One worker; rules of the usual kind where a method has any. Where nobody learns, chance plays only for a fixed
-        baseline: that is kept, below anything that can be scored."""
+        """One worker; rules of the usual kind where a method has any. Where nobody learns, chance plays for a fixed
+        baseline alone: that is kept, below anything that can be scored."""
         usual = type(study.method)()
         rules = {rule: getattr(usual, rule) for rule in ("mean", "variance") if hasattr(usual, rule)}
         if (fixed := _fixed_baseline(study)) is not None and not study.method.learns:
