@@ -101,7 +101,7 @@ SWEEPS: dict[str, dict[str, dict[str, Any]]] = {
               for n in (5, 10, 15, 20, 40)},
     "actors": {f"{n} battles": {**WAYS["PALA"], "environments": n, **_pong(batch=16 * n, rate=RATE)}
                for n in (4, 8, 16, 32)},
-    "rates": _at_rates(WAYS, 6e-3, 8.4e-3, 1.2e-2),
+    "rates": _at_rates(WAYS, 6e-3, 8.4e-3, 1.2e-2, 1.7e-2),
     "order-rates": _at_rates(ORDERS, 6e-3, 8.4e-3, 1.2e-2, 1.7e-2),
 }  # fmt: skip
 SWEPT = {"rates": range(1, 3), "order-rates": range(1, 3)}
