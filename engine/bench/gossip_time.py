@@ -71,8 +71,8 @@ def _pong(**learner: Any) -> dict[str, Any]:
 
 
 WAYS: dict[str, dict[str, Any]] = {
-    "PALA": {"kind": "gossip", "agents": 2, "staleness": 0, **_pong(rate=1.2e-2)},
-    "GALA": {"kind": "gossip", "agents": 2, "staleness": None, **_pong(rate=8.4e-3)},
+    "PALA": {"kind": "gossip", "agents": 2, "staleness": 0, **_pong(rate=1.7e-2)},
+    "GALA": {"kind": "gossip", "agents": 2, "staleness": None, **_pong(rate=1.2e-2)},
     "A2C": {"kind": "train", "samplers": 2, **_pong(batch=512, rate=8.4e-3)},
 }
 """With the best rates of ``rates``."""
@@ -101,7 +101,10 @@ SWEEPS: dict[str, dict[str, dict[str, Any]]] = {
               for n in (5, 10, 15, 20, 40)},
     "actors": {f"{n} battles": {**WAYS["PALA"], "environments": n, **_pong(batch=16 * n, rate=RATE)}
                for n in (4, 8, 16, 32)},
-    "rates": _at_rates(WAYS, 6e-3, 8.4e-3, 1.2e-2, 1.7e-2),
+    "rates": {
+        **_at_rates(WAYS, 6e-3, 8.4e-3, 1.2e-2),
+        **_at_rates({name: WAYS[name] for name in ("PALA", "GALA")}, 1.7e-2),
+    },
     "order-rates": _at_rates(ORDERS, 6e-3, 8.4e-3, 1.2e-2, 1.7e-2),
 }  # fmt: skip
 SWEPT = {"rates": range(1, 3), "order-rates": range(1, 3)}
