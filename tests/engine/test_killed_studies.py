@@ -21,12 +21,12 @@ from tests.engine import test_aesrl, test_arena, test_gossip_study, test_starts
 
 COMMAND = [sys.executable, "-m", "engine"]
 MANY = [
-    test_arena.lesson([1, 2], [3, 2], steps=20 * 384, after={"pool": [1]}),
-    test_arena.lesson(["old", 2], [1, 2], steps=20 * 256, frozen=[1]),
+    test_arena.lesson([1, 2], [3, 2], steps=8 * 384, after={"pool": [1]}),
+    test_arena.lesson(["old", 2], [1, 2], steps=8 * 256, frozen=[1]),
 ]
 IN_STEP = {
-    "a course": test_arena.course(test_arena.LEAGUE, MANY, evaluate_every=0).model_dump(mode="json"),
-    "easier starts": test_starts.settings(iterations=1600, checkpoint_every=40, evaluate_every=0),
+    "a course": test_arena.course(test_arena.LEAGUE, MANY).model_dump(mode="json"),
+    "easier starts": test_starts.settings(iterations=800, checkpoint_every=40, evaluate_every=0),
 }
 RAY = {"kind": "ray"}
 FREE = {

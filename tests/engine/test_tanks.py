@@ -15,7 +15,7 @@ from engine.games.tanks import Tanks, TanksPictures, kernel, picture, sight
 from engine.games.tanks.scripts import Aggressive, Passive, Static
 from engine.mdp.interface import MDP
 from engine.mdp.trajectory import Batch
-from engine.mdp.vector import VectorMDP, VectorStep
+from engine.mdp.vector import VectorMDP, VectorStep, seat_ends
 from engine.rng import combine64
 from tests.contracts.coroutines import mdp_from_vector
 from tests.contracts.mdp import VectorContract, Walk, snapshot
@@ -290,3 +290,17 @@ def test_tanks_play_today_what_they_played_when_their_version_was_named(kind: ty
         for array in snapshot(walk.step()):
             whole.update(np.ascontiguousarray(array).tobytes())
     assert whole.hexdigest() == json.loads(GOLDEN.read_text())[walk.game.spec.name]
+
+
+def test_who_is_destroyed_in_the_decision_in_which_time_is_up_has_terminated_and_the_others_are_cut_off() -> None:
+    game = Tanks(sides=(0, 1), max_ticks=3)
+    game.reset(np.array([1, 2], np.uint64))
+    idle = [np.zeros((2, 3), np.float32)] * 10
+    for _ in range(2):
+        before = game.step(idle).alive.copy()
+    game._tanks[0, 2, kernel.HEALTH] = 0.0
+    step = game.step(idle)
+    assert step.truncated.all()
+    ends = [seat_ends(before, step, seat) for seat in range(10)]
+    assert [end.terminated.tolist() for end in ends] == [[seat == 2, False] for seat in range(10)]
+    assert [end.truncated.tolist() for end in ends] == [[seat != 2, True] for seat in range(10)]
