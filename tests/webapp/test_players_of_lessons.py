@@ -67,7 +67,7 @@ def test_the_form_says_before_what_a_name_may_hold_and_what_an_unnamed_player_is
 
 @pytest.mark.parametrize(("change", "field", "why"), [
     ({"steps1": ""}, "steps1", "A condition may never come true: without a limit it would go on for ever"),
-    ({"who1": "[[main, rival], luck]", "game": "pong-two-seats"}, "who1", "a group"),
+    ({"who1": "[[main, rival], luck]", "game": "pong-two-seats"}, "who1", "A group is steered by one player"),
 ])  # fmt: skip
 def test_a_condition_without_a_limit_and_a_group_of_two_players_are_said_at_their_fields(
     team: Studio, designer: Client, change: dict[str, str], field: str, why: str
