@@ -137,11 +137,11 @@ class CourseReading:
 
     def _ended(self, lesson: LessonConfig, over: range) -> str:
         """By what a lesson with a condition ended; of one that was held several times, how often by its condition."""
-        told = [self._ends[number] for number in over if number in self._ends] if lesson.until else []
-        reached = sum(metrics["lesson_reached"] for metrics in told)
-        if len(told) > 1:
-            return f"The condition came true in {number(reached)} of {number(len(told))}."
-        for metrics in told:
+        ends = [self._ends[place] for place in over if place in self._ends] if lesson.until else []
+        reached = sum(metrics["lesson_reached"] for metrics in ends)
+        if len(ends) > 1:
+            return f"The condition came true in {number(reached)} of {number(len(ends))}."
+        for metrics in ends:
             stands = metrics.get("lesson_stands")
             won = lesson.until is not None and lesson.until.measure == "win"
             mean = "too few battles over to tell" if stands is None else percent(stands) if won else number(stands, 2)
