@@ -50,7 +50,7 @@ ATARI = ("pong", "breakout", "beam_rider", "qbert", "seaquest", "space_invaders"
 GOAL, STEPS, ALE_STEPS = 0.95, 20_000_000, 3_000_000
 SEEDS = {"equal": range(11, 16), "pinned": range(11, 16), "order": range(11, 16)}
 NEAR, LESS = 0.05, 0.8
-SURE = 3
+SURE = 1
 """Rounds in a row with the goal's score in an agent's own battles after which a training ends."""
 ALL = 1024
 """Processors: as many as there are."""
