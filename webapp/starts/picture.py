@@ -83,7 +83,7 @@ PICTURES = {
         80, 120, ((58, 23.4, 22, 73.2), (78.5, 32, 1.5, 56)), RangeAxis("x_min", "x_max", 0.0, 20.0, (0.0, 0.0)),
         RangeAxis("y_min", "y_max", 15.0, -15.0, (-15.0, 15.0)),
         "Where the player begins, in metres. Along, 0 is the halfway line and 20 the goal line; across, 0 is the "
-        "middle.",
+        "middle and 15 the upper edge.",
     ),
     "half-field": _FIELD,
     "half-field-keeper": _FIELD,
