@@ -22,7 +22,7 @@ _CUT = ("truncated", "TimeLimit.truncated")
 
 class Arena(Protocol):
     """The list interface. ``seed(int)``, if it exists, is called before each reset. An info with a true "truncated" or
-    "TimeLimit.truncated" marks a ``done`` as truncation."""
+    "TimeLimit.truncated" marks a ``done`` as truncation, for all that still see something."""
 
     @property
     def observation_spaces(self) -> Sequence[Any]:
@@ -130,7 +130,7 @@ class _Lists:
         self._scores += [float(reward[0]) for reward in found]
         self._take(observations)
         cut = bool(done) and any(isinstance(i, Mapping) and any(i.get(k) for k in _CUT) for i in infos)
-        alive = None if all(self._alive) or done else list(self._alive)
+        alive = None if all(self._alive) or (done and not cut) else list(self._alive)
         return Tick(found, terminated=bool(done) and not cut, truncated=cut, alive=alive)
 
     def result(self, seat: int) -> Result:

@@ -283,6 +283,21 @@ def test_an_agent_that_a_limit_of_its_own_cuts_off_is_truncated_and_who_wins_the
     assert relay_ends()[3][1:] == ["terminated", "truncated"]
 
 
+def test_an_entity_that_sees_nothing_when_time_is_up_has_terminated() -> None:
+    class Fallen(Lists):
+        def _seen(self) -> list[Any]:
+            return [super()._seen()[0], None if self.tick == 6 else super()._seen()[1]]
+
+    walk = Walk(VectorFromMDP(arena_mdp(Fallen)), np.array([1], np.uint64))
+    for _ in range(6):
+        before = walk.now.alive.copy()
+        step = walk.step()
+    assert step.truncated.all()
+    first, second = (seat_ends(before, step, seat) for seat in range(2))
+    assert (first.truncated.all(), first.terminated.any()) == (True, False)
+    assert (second.truncated.any(), second.terminated.all()) == (False, True)
+
+
 def test_what_a_policy_is_bootstrapped_from_is_what_each_agent_saw_last() -> None:
     """One policy plays all three: its fragment has the last view of both that a limit cut off."""
     game = VectorFromMDP(parallel_mdp(Relay))
