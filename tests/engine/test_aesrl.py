@@ -6,12 +6,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from engine.arrays import unpack
 from engine.config.aes_rules import AbsoluteConfig
@@ -22,13 +23,15 @@ from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, decode, encode
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator, as_json, build
 from engine.mdp.trajectory import Batch
-from engine.problem import IndividualContext, Request
+from engine.problem import IndividualContext, Request, of_kind
 from engine.rl.policy import Actor, Policy
 from engine.rl.shared_replay import SharedReplay
+from engine.runtime.pool import Pool
 from engine.store import FolderStore, Lease
 from engine.studies import load
-from engine.study import run
+from engine.study import checkpoint, run
 from engine.study.aesrl import too_many
+from engine.study.session import PoolSession
 
 LEARNER: dict[str, Any] = {
     "warmup": 60, "minibatch": 8, "capacity": 400, "network": {"policy": [8], "critic": [8]},
@@ -121,14 +124,43 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert (last["critic_steps"] > 0) == (method != "cem")
 
 
-def test_where_nobody_waits_a_paused_study_goes_on_with_what_was_outstanding(store: FolderStore) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[Request]]:
+    """What each pool was asked, by pools."""
+    pools: dict[int, list[Request]] = {}
+    found: list[list[Request]] = []
+    submit = PoolSession.submit
+
+    def noted(self: PoolSession, pool: Pool, requests: Sequence[Request]) -> None:
+        if id(self) not in pools:
+            pools[id(self)] = []
+            found.append(pools[id(self)])
+        pools[id(self)] += requests
+        submit(self, pool, requests)
+
+    monkeypatch.setattr(PoolSession, "submit", noted)
+    return found
+
+
+def test_where_nobody_waits_a_paused_study_first_asks_again_for_what_was_outstanding(
+    asked: list[list[Request]], store: FolderStore
+) -> None:
     config = study(method={"kind": "aes-rl"})
     paused = ended(config, store, control=after(80))
     assert isinstance(paused, Paused), paused
     assert 0 < paused.counters.steps < 400
+    left = checkpoint.read(config, paused.artifacts["checkpoint"], store).parts["course"]
+    numbers = [number for number, *_ in left.meta["outstanding"]]
+    assert numbers, "a worker had something to do"
     end = ended(config, store, paused.artifacts["checkpoint"])
     assert isinstance(end, Finished), end
     assert 400 <= end.counters.steps < 520
+    before, again = ({request.id: request for request in one} for one in asked)
+    assert list(again)[: len(numbers)] == numbers
+    for number in numbers:
+        assert_array_equal(again[number].genome, before[number].genome)
+        mine, its = (of_kind(one[number].context, IndividualContext) for one in (before, again))
+        assert (its.role, its.minibatches) == (mine.role, mine.minibatches)
 
 
 def test_what_an_attempt_left_that_was_killed_is_removed_by_the_one_that_goes_on(store: FolderStore) -> None:
