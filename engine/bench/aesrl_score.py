@@ -105,8 +105,8 @@ def _beside(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         mark = peer + abs(peer) * gain / 100
         wanted: dict[str, Any] = {"goal": f">= {mark:.0f} (+{gain:.0f} %)", "meets": mean >= mark}
         goal = wanted if name == "AES-RL" else {}
-        less, more = (100 * share / abs(peer) for share in interval(found, scores["CEM-RL"]))
-        detail += f"; {less:+.0f} to {more:+.0f} % of CEM-RL's mean beside it" if name != "CEM-RL" else ""
+        less, more = interval(found, scores["CEM-RL"])
+        detail += f"; {less:+.0f} to {more:+.0f} % beside CEM-RL" if name != "CEM-RL" else ""
         yield row(NAME, f"{case} {name}", mean, "interquartile mean of returns", peer="CEM-RL", peer_value=peer,
                   seeds=seeds, detail=detail, **goal)  # fmt: skip
 
@@ -153,10 +153,12 @@ def quartiles(scores: Sequence[float]) -> float:
 
 
 def interval(scores: Sequence[float], beside: Sequence[float] = ()) -> tuple[float, float]:
-    """The 95 % interval by bootstrap of that mean, or of how far it lies above the mean of those ``beside``."""
+    """The 95 % interval by bootstrap of that mean, or of how many percent it lies above the mean of those ``beside``,
+    which is drawn anew, too."""
     rng = generator(1, "bootstrap")
     drawn = [_drawn(np.array(each), rng) for each in (scores, beside) if each]
-    low, high = np.quantile(drawn[0] - (drawn[1] if beside else 0.0), [0.025, 0.975])
+    found = 100 * (drawn[0] - drawn[1]) / np.abs(drawn[1]) if beside else drawn[0]
+    low, high = np.quantile(found, [0.025, 0.975])
     return float(low), float(high)
 
 

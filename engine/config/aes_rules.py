@@ -90,6 +90,10 @@ MeanRule = Annotated[
 class _Spread(Config):
     floor: float = Field(1e-5, gt=0, le=1, title="Least variance", description="of a weight")
 
+    def least_variance(self, population: int) -> float:
+        """What a variance falls to in the end where the centre stays and so many individuals are kept."""
+        return self.floor
+
 
 class _Averaged(_Spread):
     epsilon: float = Field(
@@ -107,12 +111,20 @@ class AdaptiveConfig(_Averaged):
         description="n; 1: as in the paper, where after a full move nothing is left but what is added",
     )  # fmt: skip
 
+    def least_variance(self, population: int) -> float:
+        """Its floor, or what ε keeps."""
+        return max(self.floor, self.least * self.epsilon)
+
 
 class FixedConfig(_Averaged):
     """Every individual counts for one of n."""
 
     kind: Literal["fixed"] = "fixed"
     n: int = Field(10, ge=1, le=100_000, title="Individuals remembered", description="n")
+
+    def least_variance(self, population: int) -> float:
+        """Its floor, or what ε keeps."""
+        return max(self.floor, self.n * self.epsilon)
 
 
 class SuccessConfig(_Spread):
@@ -129,11 +141,19 @@ class ElitesConfig(_Averaged):
 
     kind: Literal["elites"] = "elites"
 
+    def least_variance(self, population: int) -> float:
+        """Its floor, or what ε keeps."""
+        return max(self.floor, population * self.epsilon)
+
 
 class ConstantConfig(Config):
     """Stays as it begins."""
 
     kind: Literal["constant"] = "constant"
+
+    def least_variance(self, population: int) -> float:
+        """None: it falls to nothing."""
+        return 0.0
 
 
 VarianceRule = Annotated[

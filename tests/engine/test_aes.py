@@ -245,19 +245,34 @@ def paid(rng: np.random.Generator, n: int, share: float) -> NDArray[np.float64]:
     return np.asarray(((rng.random(n) < share) - share) / math.sqrt(share * (1 - share)))
 
 
+def followed(rule: Any, mine: NDArray[np.float64], theirs: NDArray[np.float64], f_mu: NDArray[np.float64]) -> float:
+    """How far the running estimate is above f(μ), which changes as given, on average: of five episodes the first is of
+    the mean, with luck as in ``mine``, the others are of individuals, with luck as in ``theirs``."""
+    search, f, above = AES(np.zeros(1), 1.0, rule, ConstantConfig()), Running(), []
+    for i, (own, other, now) in enumerate(zip(mine.tolist(), theirs.tolist(), f_mu.tolist(), strict=True)):
+        if i < 5 or i % 5 == 0:
+            f.returned(now + own)
+        else:
+            search.update(np.zeros(1), now + other, f.f)
+            f.moved(*search.towards, now + other)
+        above.append(f.f - now)
+    return float(np.mean(above))
+
+
 @pytest.mark.parametrize("luck", LUCK)
 @pytest.mark.parametrize("rule", EVERY_RULE, ids=lambda rule: f"{rule.kind}-{getattr(rule, 'baseline', '')}")
 def test_where_all_are_equally_good_the_luck_of_individuals_hardly_raises_the_estimate(rule: Any, luck: str) -> None:
-    drawn = LUCK[luck](np.random.default_rng(3), 20_000).tolist()
-    search, f, told = AES(np.zeros(1), 1.0, rule, ConstantConfig()), Running(), []
-    for i, score in enumerate(drawn):
-        if i < 5 or i % 5 == 0:
-            f.returned(score)
-        else:
-            search.update(np.zeros(1), score, f.f)
-            f.moved(*search.towards, score)
-        told.append(f.f)
-    assert -0.1 < float(np.mean(told)) < 0.65, "1 to 1.3 if every difference were real"
+    drawn = LUCK[luck](np.random.default_rng(3), 20_000)
+    assert -0.1 < followed(rule, drawn, drawn, np.zeros(20_000)) < 0.65, "1 to 1.3 if every difference were real"
+
+
+@pytest.mark.parametrize("rule", [FullMoveConfig(), RelativeConfig(baseline=3.0)], ids=lambda rule: rule.kind)
+def test_where_individuals_scatter_twice_as_much_or_the_mean_improves_the_estimate_is_off_as_its_docstring_says(
+    rule: Any,
+) -> None:
+    drawn, still = np.random.default_rng(3).standard_normal(20_000), np.zeros(20_000)
+    assert 0.8 < followed(rule, drawn, 2 * drawn, still) < 1.75
+    assert -4 < followed(rule, drawn, drawn, 0.2 * np.arange(20_000)) < -2.5
 
 
 def test_with_the_oldest_rule_the_estimate_moves_as_the_mean_does() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from engine.bench import gossip
 from engine.bench.gossip import broker_time, brokered, linked, ring_time
-from engine.bench.gossip_time import interval, took
+from engine.bench.gossip_time import ratio, took
 
 
 @pytest.fixture
@@ -49,8 +49,24 @@ def test_a_training_is_timed_without_the_start_of_its_processes() -> None:
     assert took([[100, 60.0, 0.96]]) == 60.0
 
 
-def test_the_interval_of_a_ratio_holds_it_and_is_a_point_where_seeds_agree() -> None:
-    low, high = interval([10.0, 12.0, 8.0, 11.0, 9.0], [20.0, 18.0, 22.0, 21.0, 19.0])
-    assert 0.4 < low < 0.5 < high < 0.62
-    assert interval([10.0, 20.0], [20.0, 40.0]) == (0.5, 0.5)
-    assert np.isnan(interval([10.0, np.inf], [20.0, 40.0])).all(), "one never came there"
+def test_a_ratio_is_the_geometric_mean_over_seeds_with_its_range() -> None:
+    times, low, high = ratio([10.0, 12.0, 8.0, 11.0, 9.0], [20.0, 18.0, 22.0, 21.0, 19.0])
+    logs = np.log([10 / 20, 12 / 18, 8 / 22, 11 / 21, 9 / 19])
+    assert times == pytest.approx(float(np.exp(logs.mean())))
+    assert [np.log(high / times), np.log(times / low)] == pytest.approx(
+        [2.776 * logs.std(ddof=1) / 5**0.5] * 2, rel=1e-3
+    )
+    assert np.isnan(ratio([10.0, np.inf], [20.0, 40.0])).all(), "one never came there"
+    assert ratio([10.0], [20.0]) == (0.5, 0.0, np.inf), "one seed tells no range"
+
+
+@pytest.mark.parametrize("luck", ["normal", "heavy", "two speeds", "skewed"])
+def test_of_five_seeds_the_range_of_a_ratio_nearly_always_holds_it(luck: str) -> None:
+    rng, n = np.random.default_rng(5), 4000
+    logs = {
+        "normal": rng.standard_normal((n, 5)), "heavy": rng.standard_t(3, (n, 5)),
+        "two speeds": rng.choice([-1.0, 1.0], (n, 5)) + 0.2 * rng.standard_normal((n, 5)),
+        "skewed": rng.gamma(2.0, size=(n, 5)) - 2.0,
+    }[luck]  # fmt: skip
+    found = [ratio(1.3 * np.exp(0.4 * each), np.ones(5))[1:] for each in logs]
+    assert np.mean([low <= 1.3 <= high for low, high in found]) > 0.9, "a bootstrap: 0.83"

@@ -521,7 +521,7 @@ def test_where_nobody_learns_a_page_speaks_of_no_critic(team: Studio, designer: 
     shown = answer.content.decode().partition("How well they play")[2].partition("<footer")[0]
     assert "Who moves the centre" in shown
     titles = {small.title for small in answer.context["search"]}
-    assert titles == {"How far individuals lie from the centre", "Share of weights that hardly vary any more"}
+    assert titles == {"How far individuals lie from the centre", "Share of weights at their least spread"}
     for words in ("for the critic", "critic learning", "individuals learning", "Individuals that learned"):
         assert words not in shown, words
     assert "steps_start" not in alone.metrics, "nobody learns from what chance plays"

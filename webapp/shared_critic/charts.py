@@ -101,20 +101,28 @@ def courses(rounds: Columns, bred: bool) -> list[Lines]:
     return [drawn(rounds, players), drawn(rounds, players, "seconds", "Minutes → later", shown, 60.0)]
 
 
-def search(rounds: Columns, least: float, learns: bool) -> list[Small]:
-    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``; of learning only where
-    somebody ``learns``."""
+def search(rounds: Columns, fewest: float, narrowest: float, learns: bool) -> list[Small]:
+    """How the search goes, in small charts of what the method tells; ``fewest``: lessons for each decision, as
+    ``_least`` has them; ``narrowest``: the least spread that its rule leaves, 0 where there is none; of learning only
+    where somebody ``learns``."""
     lessons = "The critic learned from those by chance first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre",
+         "Of each weight of the network, its spread around the centre. Smaller: the search closes in. "
+         "Near the dashed line it hardly tries anything new." if narrowest else
          "Of each weight of the network, its spread around the centre. Smaller: the search closes in."),
-        ("floor", "Share of weights that hardly vary any more", "Near 100\N{NO-BREAK SPACE}%: nothing new is tried."),
+        ("floor", "Share of weights at their least spread",
+         "It may stay low while most are a little above: the chart of the spread tells how far the search has closed."),
         (LESSONS, "Lessons of the critic for each decision after those by chance",
-         f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
+         f"{lessons} While it is far below the dashed line, nobody begins to play." if fewest else lessons),
     )  # fmt: skip
-    columns = rounds | {"least": [None if value is None else least for value in rounds.get(LESSONS, ())]}
-    lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
+    bounds = {LESSONS: ("The fewest", fewest), "sigma": ("The least", narrowest)}
+    columns, lines = dict(rounds), dict[str, tuple[tuple[str, str, str], ...]]()
+    for name, (words, bound) in bounds.items():
+        if bound:
+            columns[f"least {name}"] = [None if value is None else bound for value in rounds.get(name, ())]
+            lines[name] = (("second", words, f"least {name}"),)
     there = [
         (title, text, (*lines.get(name, ()), ("first", title, name)), name in SHARES)
         for name, title, text in charts

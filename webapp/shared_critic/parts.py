@@ -78,7 +78,7 @@ class Together(Rehearsed, Learning):
             "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1], nought=True)
             if "p_rl" in rounds
             else None,
-            "search": charts.search(rounds, _least(job), study.method.learns) if rounds else [],
+            "search": charts.search(rounds, _least(job), _narrowest(study), study.method.learns) if rounds else [],
             "evaluated": _evaluated(job),
             "moved": _moved(study, job.metrics),
             "ranked": isinstance(getattr(study.method, "mean", None), OldestConfig),
@@ -233,6 +233,12 @@ def _least(job: Job) -> float:
     held = method.get("learning_share") and not method.get("waiting", True)
     least: float = method.get("least_lessons", LEAST_LESSONS) if held else 0.0
     return min(least, float(job.config["learner"]["updates"]))
+
+
+def _narrowest(study: AESRLConfig) -> float:
+    """The spread to which that of a weight falls in the end where the centre stays; 0 where its rule has none."""
+    variance = getattr(study.method, "variance", None)
+    return variance.least_variance(study.method.population) ** 0.5 if variance else 0.0
 
 
 def _lessons(metrics: Mapping[str, float]) -> str:
