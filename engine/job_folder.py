@@ -15,6 +15,7 @@ import msgspec
 import yaml
 
 from engine import console
+from engine.config.study import study_hash
 from engine.errors import ConfigError, DiskFull
 from engine.events import AnyEvent, Failed, Finished, Paused, Started, Stopped, encode
 from engine.store import FULL, HASH, FolderStore, first_whole
@@ -70,7 +71,7 @@ def execute(
     code = 1
     with _room(folder), _writing(config, folder, events, said) as write, _log_of(config, folder) as log:
         if own and events is None:  # then no other process runs this study: those that did were killed
-            FolderStore(store).forget_holders()
+            FolderStore(store).forget_holders(study_hash(config))
         for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)

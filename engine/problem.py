@@ -234,9 +234,12 @@ def of_kind(context: Context, kind: type[C]) -> C:
     raise EngineError(f"This evaluation needs a {kind.__name__}, and was given a {type(context).__name__}.")
 
 
-GIVEN_UP = "Three processes in a row ended"
-"""How the reason begins of a request that nobody could answer, because whoever tried ended: its game, or its machine,
-may be why."""
+UNCOUNTED = 1 << 40
+"""The first id of requests that are none of a study's candidates, such as evaluations on fresh episodes: people are not
+told these numbers."""
+GIVEN_UP = "Three attempts in a row failed"
+"""How the reason begins of a request that nobody could answer: whoever tried ended, or its game broke off. The game or
+its machine may be why."""
 
 
 def failed(request: Request, reason: str, objectives: int, metrics: int) -> Evaluation:

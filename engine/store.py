@@ -276,9 +276,10 @@ class FolderStore(_Folder):
             if held := self._held(home):
                 yield Known(home.name, _age(held))
 
-    def forget_holders(self) -> None:
-        """Remove every lease that no checkpoint needs, held or not: for whoever knows that no holder lives."""
-        for home in self.folder.glob("leases/[!.]*"):
+    def forget_holders(self, study: str) -> None:
+        """Remove every lease of a study, by its hash, that no checkpoint needs, held or not: for whoever knows that no
+        holder lives. Other studies that keep theirs here may be at work."""
+        for home in self.folder.glob(f"leases/{study}-*"):
             if (held := self._held(home)) and not (held / _KEPT).exists():
                 FolderLease(held).drop()
 

@@ -1,9 +1,10 @@
 """A study's events as a TensorBoard log: one run in the job's folder, for every kind of study.
 
-Each completed round is a point of every metric and of the work done so far. Points stand at the decisions learned from
-where the kind of study counts those, and at the rounds elsewhere. Each attempt writes a file of its own. One that goes
+Each round that is told is a point of every metric and of the work done so far. Points stand at the decisions learned
+from where the kind of study counts those, and at the rounds elsewhere; those of an evaluation where it was asked for,
+once. Each attempt writes a file of its own. One that goes
 on from a checkpoint begins it with a session that starts behind the checkpoint, at which readers drop what a killed
-attempt wrote beyond it, so no point is there twice.
+attempt wrote beyond it, so no point is there twice, but for the evaluation that was the latest one at the checkpoint.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class TensorBoardLog:
         self.by_steps = STUDIES[study["kind"]].unit == "steps"
         self._writer: EventFileWriter | None = None
         self._over = False
+        self._evaluated: float | None = None
 
     def __call__(self, event: AnyEvent) -> None:
         if self._over:
@@ -62,19 +64,27 @@ class TensorBoardLog:
             case Started():
                 self._add(Event(wall_time=event.at, step=0, summary=Summary(value=[_text("study", self.study)])))
             case Progressed():
-                self._points(event, {**event.metrics, **self._done(event)})
+                told = dict(event.metrics)
+                evaluation = {name: told.pop(name) for name in event.metrics if name.startswith("evaluation_")}
+                at = evaluation.pop("evaluation_steps", None)
+                if evaluation and at is None:
+                    told |= evaluation
+                elif evaluation and at != self._evaluated:  # rounds repeat the latest one, which may be an older one
+                    self._evaluated = at
+                    self._points(event, evaluation, int(at or 0))
+                self._points(event, {**told, **self._done(event)}, self._at(event))
             case Finished() | Stopped():
                 numbers = {f"summary/{name}": value for name, value in event.summary.items() if _is_number(value)}
-                self._points(event, numbers)
+                self._points(event, numbers, self._at(event))
 
     def _done(self, event: AnyEvent) -> dict[str, float]:
         """Totals so far, without those that this kind of study does not count."""
         counted = {name: float(total) for name, total in msgspec.structs.asdict(event.counters).items() if total}
         return {f"done/{name}": total for name, total in ({"rounds": float(event.tick)} | counted).items()}
 
-    def _points(self, event: AnyEvent, values: Mapping[str, float]) -> None:
+    def _points(self, event: AnyEvent, values: Mapping[str, float], at: int) -> None:
         scalars = [Summary.Value(tag=name, simple_value=value) for name, value in values.items()]
-        self._add(Event(wall_time=event.at, step=self._at(event), summary=Summary(value=scalars)))
+        self._add(Event(wall_time=event.at, step=at, summary=Summary(value=scalars)))
 
     def _at(self, event: AnyEvent) -> int:
         """Where the event's points stand."""
@@ -84,7 +94,7 @@ class TensorBoardLog:
         if self._writer is None:
             self._writer = EventFileWriter(str(self.folder))
         elif not self.folder.is_dir():  # a file that was removed can still be written into, and nobody finds it
-            raise FileNotFoundError("the folder was removed")
+            raise FileNotFoundError("the folder is gone")
         self._writer.add_event(record)
         self._writer.flush()
 

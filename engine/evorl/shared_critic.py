@@ -23,7 +23,7 @@ from engine.errors import ConfigError, EvaluationError
 from engine.evolution.algorithm import Parts, Progress, generator_state, load_generator
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED
 from engine.means import range_of
-from engine.problem import Evaluation, IndividualContext, Request, of_kind
+from engine.problem import UNCOUNTED, Evaluation, IndividualContext, Request, of_kind
 from engine.rl.networks import Network
 from engine.rl.replay import ReplayBuffer
 from engine.rng import generator
@@ -32,7 +32,7 @@ from engine.store import Artifacts
 F32 = NDArray[np.float32]
 INDIVIDUALS = ("start", "es", "rl", "centre", "measure")
 """Roles that play decisions that are counted."""
-EXAMINED = 1 << 40
+EXAMINED = UNCOUNTED
 """Added to a round's number for the id of its examination."""
 LAST = 1_000_000
 """The first seed of the last examination; those during training never reach it."""
@@ -223,11 +223,14 @@ class SharedCritic(ABC):
 
     def _answered(self, request: Request, answer: Evaluation) -> None:
         role, artifacts = self.role(request), answer.context.artifacts
-        if self._failed(role, answer):
+        failed = self._failed(role, answer)
+        if role == "examine":  # what was learned is the result, whether or not it could be examined
+            self.done = request.first >= LAST
+        if failed:
             self._gone(request)
             return
         if role == "examine":
-            self._examined(answer, final=request.first >= LAST)
+            self._examined(answer)
         if role in INDIVIDUALS:
             self.steps[role] += answer.cost
             self.returns.setdefault(role, []).append(float(answer.objectives[0]))
@@ -247,6 +250,8 @@ class SharedCritic(ABC):
         if answer.status == "ok":
             self.failures = 0
             return False
+        if role == "examine":
+            return True
         self.failures += 1
         if role not in INDIVIDUALS or self.failures >= _FAILURES:
             raise EvaluationError(answer.reason)
@@ -264,12 +269,11 @@ class SharedCritic(ABC):
         self.store.discard([digest])
         return theta
 
-    def _examined(self, answer: Evaluation, final: bool) -> None:
+    def _examined(self, answer: Evaluation) -> None:
         assert answer.values is not None
         ends = range_of(answer.values[:, 0], *self.ends)
         self.exams.append([float(self.examining), float(answer.objectives[0]), ends.low, ends.high])
         self.examined += answer.cost
-        self.done = final
 
     def _progress(self) -> list[Progress]:
         if self._uneasy:

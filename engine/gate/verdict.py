@@ -98,7 +98,7 @@ def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[GateFinding]:
 def _left_out(config: GateConfig, parts: Parts) -> str:
     """How many lineups the search left out, and why."""
     broken, given_up, of = parts.failed - parts.given_up, parts.given_up, many(parts.evaluated, "lineup")
-    why = f"because three processes in a row ended while {'each' if given_up > 1 else 'it'} was played alone"
+    why = f"because three attempts in a row failed while {'each' if given_up > 1 else 'it'} was played alone"
     if not broken:
         return f"{given_up:,} of {of} {'was' if given_up == 1 else 'were'} given up and left out, {why}"
     divides = any("/" in objective.formula for objective in config.objectives.objectives)

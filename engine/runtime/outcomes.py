@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from engine.channel import UNASKED, Streamed
 from engine.errors import EvaluationError
-from engine.problem import GIVEN_UP, Evaluation, failed
+from engine.problem import GIVEN_UP, UNCOUNTED, Evaluation, failed
 from engine.runtime.ledger import Condemned
 
 HOPELESS = 5
@@ -69,10 +69,9 @@ class Verdicts:
                     f"Not one {self.noun} could be evaluated; {self._condemned} of them ended every process that "
                     f"tried. The last one: {reason}"
                 )
-            why = f"{GIVEN_UP} while they evaluated this {self.noun} alone. The last one: {reason}"
-            self.troubles.append(
-                Trouble("failed-candidate", f"{self.noun.capitalize()} {request.id} is left out. {why}")
-            )
+            why = f"{GIVEN_UP} while this {self.noun} was evaluated alone. The last one: {reason}"
+            who = f"{self.noun.capitalize()} {request.id} is" if request.id < UNCOUNTED else "An evaluation was"
+            self.troubles.append(Trouble("failed-candidate", f"{who} left out. {why}"))
             evaluations.append(failed(request, why, objectives, metrics))
         return evaluations
 

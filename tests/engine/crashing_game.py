@@ -92,3 +92,21 @@ class Late(Stairs):
         if self.steps == 4:
             time.sleep(600)
         return super().step(0)
+
+
+class Slope(gymnasium.Env[Any, Any]):
+    """Twenty steps that pay by how still one stands. One in five episodes, by its seed, ends by an error."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
+    action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps, self.broken = 0, seed is not None and seed % 5 == 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        if self.broken and self.steps == 3:
+            raise RuntimeError("one in five ends here")
+        return np.zeros(1, np.float32), -float(np.square(action).sum()), False, self.steps >= 20, {}

@@ -20,7 +20,7 @@ from engine.config.aesrl import AESRLConfig
 from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, decode, encode
+from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, decode, encode
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator, as_json, build
 from engine.mdp.trajectory import Batch
 from engine.problem import IndividualContext, Request, of_kind
@@ -161,6 +161,23 @@ def test_where_nobody_waits_a_paused_study_first_asks_again_for_what_was_outstan
         assert_array_equal(again[number].genome, before[number].genome)
         mine, its = (of_kind(one[number].context, IndividualContext) for one in (before, again))
         assert (its.role, its.minibatches) == (mine.role, mine.minibatches)
+
+
+@pytest.mark.parametrize("evaluate_every", [0, 2])
+def test_a_training_whose_evaluation_breaks_off_says_so_and_keeps_what_it_learned(
+    evaluate_every: int, store: FolderStore
+) -> None:
+    config = study(game="python:tests.engine.crashing_game:Slope", episodes=50, evaluate_every=evaluate_every)
+    events = list(run(config, store))
+    end = events[-1]
+    assert isinstance(end, Finished), end
+    assert Policy.stored(store, end.artifacts["policy_description"]).version > 0
+    assert "evaluation_return" not in end.summary
+    assert not len(unpack(store.get(end.artifacts["table"])).arrays["mean"])
+    told = [event.message for event in events if isinstance(event, Incident)]
+    (last,) = {message for message in told if message.startswith("An evaluation was left out. ")}
+    assert "one in five ends here" in last
+    assert not any(str(1 << 40)[:6] in message for message in told), "nobody knows such a number"
 
 
 def test_what_an_attempt_left_that_was_killed_is_removed_by_the_one_that_goes_on(store: FolderStore) -> None:

@@ -113,11 +113,11 @@ def test_a_formula_that_may_divide_by_zero_may_be_why_a_lineup_is_left_out(formu
 
 @pytest.mark.parametrize(("failed", "given_up", "words"), [
     (7, 0, LEFT_OUT),
-    (1, 1, "1 of 1,200 lineups was given up and left out, because three processes in a row ended while it was played "
+    (1, 1, "1 of 1,200 lineups was given up and left out, because three attempts in a row failed while it was played "
            "alone"),
-    (7, 7, "7 of 1,200 lineups were given up and left out, because three processes in a row ended while each was "
+    (7, 7, "7 of 1,200 lineups were given up and left out, because three attempts in a row failed while each was "
            "played alone"),
-    (9, 2, f"{LEFT_OUT}; 2 more were given up, because three processes in a row ended while each was played alone"),
+    (9, 2, f"{LEFT_OUT}; 2 more were given up, because three attempts in a row failed while each was played alone"),
 ])  # fmt: skip
 def test_lineups_that_were_given_up_are_told_from_those_whose_battles_the_game_did_not_finish(
     failed: int, given_up: int, words: str

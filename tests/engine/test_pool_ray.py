@@ -102,7 +102,7 @@ def test_a_poisonous_genome_fails_after_three_deaths_alone_and_harms_no_other(ra
         what = [trouble.what for trouble in running.incidents()]
     check(told, asked[:20] + asked[21:])
     assert told[20].status == "failed"
-    assert "Three processes in a row" in told[20].reason
+    assert "Three attempts in a row" in told[20].reason
     assert what.count("lost-worker") == len((tmp_path / "20").read_text().split()) >= 4
     assert what[-1] == "failed-candidate"
 

@@ -43,3 +43,13 @@ class TestFolderStore(StoreContract):
             (Path(self.folder) / digest[:2] / digest[2:]).write_bytes(harm)
             assert store.put(b"weights") == digest
             assert store.get(digest) == b"weights"
+
+    def test_a_study_forgets_its_own_holders_and_no_others(self) -> None:
+        """Another study may keep its own here, and be at work."""
+        store = self.make()
+        mine, other = store.lease("aa11-1"), store.lease("bb22-1")
+        assert mine is not None
+        assert other is not None
+        store.forget_holders("aa11")
+        assert [known.name for known in store.leases()] == ["bb22-1"]
+        other.renew()

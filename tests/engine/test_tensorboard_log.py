@@ -68,6 +68,25 @@ def test_every_kind_of_study_has_a_point_for_each_round(kind: str, tmp_path: Pat
     assert found.keys() == {"score", "summary/score", *(f"done/{x}" for x in ("rounds", "battles", "steps", "seconds"))}
 
 
+def test_an_evaluation_that_rounds_repeat_is_one_point_where_it_was_asked_for(tmp_path: Path) -> None:
+    told = [{"evaluation_return": -90.0, "evaluation_steps": 80.0, "floor": 0.5}] * 2
+    told.append({"evaluation_return": -70.0, "evaluation_steps": 250.0, "floor": 0.25})
+    events = [
+        Progressed(tick=i, counters=counted(i), metrics=metrics, artifacts={}) for i, metrics in enumerate(told, 1)
+    ]
+    write(tmp_path, started(), *events, kind="aes-rl")
+    found = read(tmp_path)
+    assert found["evaluation_return"] == [(80, -90.0), (250, -70.0)]
+    assert found["floor"] == [(100, 0.5), (200, 0.5), (300, 0.25)]
+    assert "evaluation_steps" not in found
+
+
+def test_an_evaluation_that_does_not_say_where_it_was_asked_for_is_a_point_of_its_round(tmp_path: Path) -> None:
+    events = [Progressed(tick=2, counters=counted(2), metrics={"evaluation_score": 0.5}, artifacts={})]
+    write(tmp_path, started(), *events)
+    assert read(tmp_path)["evaluation_score"] == [(200, 0.5)]
+
+
 @pytest.mark.parametrize("kind", ["search", "train"])
 def test_rounds_that_a_killed_attempt_wrote_beyond_its_checkpoint_are_not_there_twice(
     kind: str, tmp_path: Path
@@ -117,7 +136,7 @@ def test_a_log_whose_folder_was_removed_says_so_and_the_study_goes_on(
     for event in rounds(1, 2):
         log(event)
     log.close()
-    assert capsys.readouterr().err.count(f"The TensorBoard log in {folder} ends here: the folder was removed") == 1
+    assert capsys.readouterr().err.count(f"The TensorBoard log in {folder} ends here: the folder is gone") == 1
     assert not folder.exists()
 
 
