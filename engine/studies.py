@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.catalog import STUDIES, declared_ends
-from engine.config.base import Study, parse
+from engine.config.base import UNKNOWN, Study, parse
 from engine.config.evolve import KNOWN_ENDS, EvolveConfig
 from engine.config.sound_goals import equal, out_of_reach
 from engine.errors import ConfigError
@@ -49,7 +49,7 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
         try:
             return Reading(_parsed(rest, new=new), wrong)
         except ConfigError as error:
-            problems = error.problems
+            problems = [*_of_the_kind(error.problems)]
         news = elsewhere([*wrong, *((place, "") for place in gone)], problems)
         wrong += [(place, why) for place, why in news if not _names_any(why, gone)]
         if any(f".{place}".endswith(".kind") for place, _ in problems):
@@ -69,6 +69,14 @@ def elsewhere(wrong: Iterable[tuple[str, str]], more: Iterable[tuple[str, str]])
     places = [f"{place}." for place, _ in wrong]
     for place, why in more:
         if not any(at.startswith(f"{place}.") or f"{place}.".startswith(at) for at in places):
+            yield place, why
+
+
+def _of_the_kind(problems: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Without settings that are unknown because the ``kind`` beside them is wrong: they may be another kind's."""
+    tables = [place.removesuffix("kind") for place, _ in problems if f".{place}".endswith(".kind")]
+    for place, why in problems:
+        if why != UNKNOWN or not any(place.startswith(table) for table in tables):
             yield place, why
 
 

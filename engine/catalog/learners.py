@@ -92,7 +92,8 @@ LEARNERS: dict[str, Entry] = {
 METHODS: dict[str, Entry] = {
     "aes-rl": Entry(
         "AES-RL",
-        "No individual waits for another: each moves the centre as soon as it is back. The one to begin with.",
+        "Each individual moves the centre: the better it scored, the further. None has to wait for another. The one to "
+        "begin with.",
         AESRLMethod,
         "engine.evorl.aesrl:AESRL",
     ),

@@ -99,8 +99,9 @@ class Study(Config):
         return tuple(patterns)
 
 
+UNKNOWN = "there is no such setting"
 _WORDS = {
-    "extra_forbidden": "there is no such setting",
+    "extra_forbidden": UNKNOWN,
     "missing": "this is needed",
     "finite_number": "must be an ordinary number",
     "int_parsing": "must be a whole number",

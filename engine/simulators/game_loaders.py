@@ -14,8 +14,6 @@ said once it runs. ``command+tcp:`` and ``python+tcp:`` as in ``loaders``.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import Any
 
 from engine.catalog import GAMES, AgentGame
@@ -23,6 +21,7 @@ from engine.errors import ConfigError, below
 from engine.mdp.vector import Game, VectorMDP
 from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.game_client import ExternalGame
+from engine.simulators.game_names import nearest, unknown_to_gymnasium
 from engine.simulators.game_settings import check_settings, making
 from engine.simulators.loaders import describe_reference, label
 
@@ -51,12 +50,6 @@ def load_game(
     raise ConfigError([("game", f"{reference[:200]!r}: a game is named like {known}")])
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """A sentence to append that suggests the names most similar to an unknown one; empty if there are none."""
-    found = difflib.get_close_matches(name, list(names), 3, 0.5)
-    return f". The nearest names: {', '.join(found)}" if found else ""
-
-
 def _builtin(game: AgentGame, settings: dict[str, Any]) -> Game:
     maker = game.load()
     check_settings(settings, maker, taken=tuple(game.given))
@@ -71,12 +64,9 @@ def _gymnasium(name: str, settings: dict[str, Any]) -> VectorMDP:
 
     from engine.mdp.gym import GymVector
 
-    try:
-        spec = gymnasium.spec(name)
-    except gymnasium.error.Error as error:
-        near = nearest(name, gymnasium.registry)
-        near = ". Atari games are ale:NAME, such as ale:pong" if name.startswith("ALE/") else near
-        raise ConfigError([("game", f"Gymnasium has no {name!r}{near}")]) from error
+    if why := unknown_to_gymnasium(name):
+        raise ConfigError([("game", why)])
+    spec = gymnasium.spec(name)
     reference = f"gymnasium:{name}"
     with making(reference, settings, (ImportError, gymnasium.error.DependencyNotInstalled)):
         maker = spec.entry_point if callable(spec.entry_point) else load_env_creator(str(spec.entry_point))

@@ -16,7 +16,8 @@ from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.problem import ShouldStop
 from engine.simulators.conversation import never
 from engine.simulators.game_client import ExternalGame
-from engine.simulators.game_loaders import KINDS, load_game, nearest
+from engine.simulators.game_loaders import KINDS, load_game
+from engine.simulators.game_names import nearest
 
 SHORT = {
     **{name: f"builtin:{name}" for name in GAMES},

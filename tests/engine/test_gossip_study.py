@@ -81,6 +81,12 @@ class Running:
                 yield self.pool.gather(0.0)
 
 
+def test_a_preset_of_another_learner_is_one_mistake() -> None:
+    with pytest.raises(ConfigError) as refused:
+        load({"kind": "gossip", "game": "pong", "learner": "pong-ppo", "agents": 1})
+    assert [place for place, _ in refused.value.problems] == ["learner.kind", "agents"]
+
+
 def test_a_study_tells_its_rounds_and_leaves_the_mean_of_its_agents(store: FolderStore) -> None:
     found = list(run(study(), store))
     assert isinstance(found[0], Started)

@@ -37,7 +37,8 @@ from webapp.training.learning import crowded
 pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pong", "agents": "6", "topology": "tree", "waits": "never", "steps": "200000", "rate": "0.001",
-          "minutes": "30", "battles": "8", "fragment": "5", "batch": "40", "seed": "7", "policy": "32 16"}  # fmt: skip
+          "minutes": "30", "battles": "8", "fragment": "5", "trace": "1", "batch": "40", "seed": "7",
+          "policy": "32 16"}  # fmt: skip
 
 
 def played(team: Studio, staleness: int | None = 0, **more: Any) -> Job:
@@ -52,7 +53,7 @@ class TestSideBySide(AskedKindContract):
     title = "Side by side: Pong, numbers"
     becomes = {
         "agents": 6, "topology": "tree", "staleness": None, "steps": 200_000, "minutes": 30, "seed": 7,
-        "learner.rate": 0.001, "learner.kind": "a3c", "learner.fragment": 5, "learner.batch": 40,
+        "learner.rate": 0.001, "learner.kind": "a3c", "learner.fragment": 5, "learner.trace": 1, "learner.batch": 40,
         "environments": 8, "checkpoint_every": 0,
         "learner.network.policy": [32, 16], "learner.network.critic": [32, 16],
     }  # fmt: skip
@@ -286,7 +287,7 @@ def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, 
     asked = load({"kind": "gossip", "game": "pong", "agents": 2, "steps": 1_000_000, "evaluate_every": 2}, new=True)
     job = actions.submit(team.project, team.designer, asked, title="By the API")
     said = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True).content.decode()
-    for named in ("which change", "Trace (was 1, here 0.95)", "Decisions in a round (was 0, here 125,000)"):
+    for named in ("which change", "Decisions in a round (was 0, here 125,000)"):
         assert named in said, named
     designer.post(form(team, "gossip"), CHOSEN)
     own = Job.objects.filter(kind="gossip").latest("pk")
@@ -325,13 +326,31 @@ def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_cos
 def test_the_form_shows_what_is_usual_and_names_no_number_that_may_be_another(team: Studio, designer: Client) -> None:
     typed = designer.get(form(team, "gossip")).context["form"]
     empty = [
-        typed.fields[name].widget.attrs["placeholder"] for name in ("fragment", "batch", "rate", "policy", "critic")
+        typed.fields[name].widget.attrs["placeholder"]
+        for name in ("fragment", "trace", "batch", "rate", "policy", "critic")
     ]
-    assert empty == ["as usual for the game"] * 5
+    assert empty == ["as usual for the game"] * 6
     assert "10" not in WAITS["some"][0]
     assert typed.fields["agents"].help_text.endswith(
         f"has {settings.CPUS}: beyond that, more agents make it no faster."
     )
+
+
+@pytest.mark.parametrize("staleness", [0, 3, None])
+def test_only_where_agents_wait_at_each_update_a_page_explains_a_bound(
+    staleness: int | None, team: Studio, designer: Client
+) -> None:
+    content = designer.get(page(played(team, staleness))).content.decode()
+    assert "The distance is ‖X − X̄‖" in content
+    assert ("Its bound is ε" in content) == (staleness == 0)
+
+
+def test_a_page_says_why_there_are_more_decisions_than_were_asked_for(team: Studio, designer: Client) -> None:
+    job = played(team)
+    said = "decisions were asked for. Each update is learned whole, so there are more."
+    assert said not in designer.get(page(job)).content.decode()
+    Job.objects.filter(pk=job.pk).update(counters={**job.counters, "steps": job.config["steps"] + 1})
+    assert said in designer.get(page(job)).content.decode()
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

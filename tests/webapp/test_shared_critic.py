@@ -29,6 +29,7 @@ from webapp.shared_critic.menus import spread_of
 from webapp.shared_critic.parts import _busy
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
+from webapp.studies.lines import shown
 from webapp.studies.models import Job, Status
 from webapp.studies.overview import pace
 from webapp.studies.rounds import Columns
@@ -66,7 +67,12 @@ class TestTogether(AskedKindContract):
     wrong = (
         ({"game": "gymnasium"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "os:Env-v0"}, "gymnasium", "with its version"),
-        ({"game": "gymnasium", "gymnasium": "CartPole-v1"}, "game", "One chooses among actions in this game"),
+        ({"game": "gymnasium", "gymnasium": "CartPole-v1"}, "gymnasium", "One chooses among actions in this game"),
+        (
+            {"game": "gymnasium", "gymnasium": "Pendolum-v1"},
+            "gymnasium",
+            "no 'Pendolum-v1'. The nearest names: Pendulum",
+        ),
         ({"steps": "4000"}, "steps", "decisions are played by chance: give more than that"),
         (
             {"steps": "10200", "population": "60", "chance": ""},
@@ -127,7 +133,7 @@ def test_who_says_nothing_of_waiting_is_asked_for_it(team: Studio) -> None:
 def test_the_form_shows_what_is_usual(team: Studio, designer: Client) -> None:
     fields = designer.get(form(team, "aes-rl")).context["form"].fields
     empty = {name: fields[name].widget.attrs["placeholder"] for name in ("capacity", "explore", "policy", "critic")}
-    assert empty == {"capacity": "200,000", "explore": "0.1", "policy": "400 300", "critic": "400 300"}
+    assert empty == {"capacity": "200,000", "explore": "0.1", "policy": "usually 400 300", "critic": "usually 400 300"}
 
 
 def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
@@ -303,7 +309,7 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
 def test_shares_are_told_in_per_cent_and_nothing_else_is() -> None:
     rounds: Columns = {"steps": [1.0, 2.0], "seconds": [1.0, 2.0]}
     rounds |= {name: [0.25, 0.5] for name in ("chance_rl", "sigma", "floor")}
-    charts = {small.title: small.chart for small in search(rounds, 0.0, learns=True)}
+    charts = {small.title: small.chart for small in search(rounds, 0.0, 1000, 0.0, learns=True)}
     assert [chart.levels[-1][0] for chart in charts.values()] == ["100\u00a0%", "0.4", "100\u00a0%"], [*charts]
     assert {chart.levels[0][0] for chart in charts.values()} == {"0", "0\u00a0%"}
 
@@ -478,11 +484,11 @@ def test_shares_of_who_moves_the_centre_are_not_shown_where_it_also_moves_away_f
     team: Studio, designer: Client
 ) -> None:
     """Such a share may be 125 %, and two such sums may cancel."""
-    for backward, shown in ((0.0, True), (0.25, False)):
+    for backward, there in ((0.0, True), (0.25, False)):
         mean = {"kind": "relative", "backward": backward}
         job = recorded(team, study(method={"kind": "aes-rl", "mean": mean}), "Together")
         Job.objects.filter(pk=job.pk).update(metrics={**job.metrics, "p_es": -0.5, "p_rl": 2.5})
-        assert ("Who moves the centre" in designer.get(page(job)).content.decode()) == shown
+        assert ("Who moves the centre" in designer.get(page(job)).content.decode()) == there
 
 
 def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_fewest_as_a_line(
@@ -505,6 +511,32 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
         assert [line.mark for line in lines["Lessons of the critic for each decision after those by chance"]] == [
             "first"
         ]
+
+
+@pytest.mark.parametrize(
+    ("method", "least"),
+    [
+        ({"kind": "aes-rl"}, 2e-5),
+        ({"kind": "aes-rl", "variance": {"kind": "fixed", "n": 7, "epsilon": 1e-4}}, 7e-4),
+        ({"kind": "acem-rl", "population": 4}, 4e-5),
+        ({"kind": "aes-rl", "variance": {"kind": "constant"}}, None),
+        ({"kind": "cem-rl", "population": 4}, None),
+    ],
+)
+def test_the_spread_of_individuals_is_drawn_over_the_least_that_its_rule_leaves(
+    method: dict[str, Any], least: float | None, team: Studio, designer: Client
+) -> None:
+    job = recorded(team, study(method=method), "Together")
+    charts = {small.title: small for small in designer.get(page(job)).context["search"]}
+    if (spread := charts.get("How far individuals lie from the centre")) is None:
+        assert method["kind"] == "cem-rl"
+        return
+    assert ("dashed line" in spread.text) == (least is not None)
+    marks = {line.name: line.mark for line in spread.chart.lines}
+    assert marks.get("The least") == (None if least is None else "second")
+    if least is not None:
+        at = spread.chart.heads.index("The least")
+        assert {cells[at] for cells in spread.chart.rows} == {shown(least**0.5)}
 
 
 def test_a_page_of_erl_speaks_of_its_best_individual_and_of_no_centre(team: Studio, designer: Client) -> None:

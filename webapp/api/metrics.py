@@ -39,7 +39,11 @@ PLAIN = "text/plain; charset=utf-8"
 FOR_OPERATORS = "Only a site operator reads the numbers of this site."
 WORK = {
     "battles": ("equipoise_battles_played", "Battles that jobs asked for."),
-    "steps": ("equipoise_decisions_made", "Decisions that agents learned from or were measured on."),
+    "steps": (
+        "equipoise_decisions_made",
+        "Decisions that jobs were asked for: to learn from, or to measure agents. Those of evaluations within a "
+        "training are not counted.",
+    ),
     "evaluations": ("equipoise_candidates_evaluated", "Candidates that jobs evaluated."),
 }
 """What jobs count, with the name and the words of its sum."""

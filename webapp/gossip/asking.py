@@ -82,10 +82,20 @@ class GossipForm(LayeredForm):
         ("What if one is slower?", ("waits",)),
         ("How far?", ("start", "steps", "minutes")),
     )
-    folded: ClassVar[tuple[str, ...]] = ("behind", "fragment", "batch", "rate", "battles", "policy", "critic", "seed")
+    folded: ClassVar[tuple[str, ...]] = (
+        "behind",
+        "fragment",
+        "trace",
+        "batch",
+        "rate",
+        "battles",
+        "policy",
+        "critic",
+        "seed",
+    )
     places: ClassVar[Mapping[str, str]] = {
         **LayeredForm.places, "environments": "battles", "learner.rate": "rate",
-        "learner.fragment": "fragment", "learner.batch": "batch", "staleness": "waits",
+        "learner.fragment": "fragment", "learner.trace": "trace", "learner.batch": "batch", "staleness": "waits",
         "ordered": "waits",
     }  # fmt: skip
     agents: Any = NumberField(label="Agents", whole=True, required=False)
@@ -97,7 +107,11 @@ class GossipForm(LayeredForm):
     )  # fmt: skip
     fragment: Any = NumberField(
         label="Decisions of a return", whole=True, low=1, high=100_000, required=False, usual=AS_TUNED,
-        help_text="n of n-step returns: so many are played, in each battle, before what is foreseen counts.",
+        help_text="n: so many are played, in each battle, before what is foreseen counts.",
+    )  # fmt: skip
+    trace: Any = NumberField(
+        label="Share of later steps in a return", low=0, high=1, required=False, usual=AS_TUNED,
+        help_text="λ. 1: returns of n steps, as the method was published. Less: returns of fewer steps count, too.",
     )  # fmt: skip
     batch: Any = NumberField(
         label="Decisions of an update", whole=True, low=1, high=10_000_000, required=False, usual=AS_TUNED,
@@ -142,7 +156,7 @@ class GossipForm(LayeredForm):
         return {
             **self.typed(environments="battles"),
             **self._rounds(agents * (typed["battles"] or BATTLES)),
-            "learner": learner | self.typed(rate="rate", fragment="fragment", batch="batch"),
+            "learner": learner | self.typed(rate="rate", fragment="fragment", trace="trace", batch="batch"),
             "agents": agents,
             "topology": typed["topology"],
             "staleness": (typed["behind"] or SOME) if typed["waits"] == "some" else STALENESS[typed["waits"]],

@@ -145,8 +145,8 @@ class TogetherForm(LayeredForm):
     )  # fmt: skip
     centre = forms.ChoiceField(
         label="Score of the centre", choices=list(CENTRES.items()), required=False,
-        help_text="f(μ). Estimated: one in five individuals is the centre itself. By five episodes after each "
-        "individual: six times the decisions.",
+        help_text="f(μ). Estimated: five episodes of the centre come first, then one individual in five is the centre "
+        "itself. By five episodes after each individual, or after each round: up to six times the decisions.",
     )  # fmt: skip
     capacity: Any = NumberField(
         label="Decisions remembered", whole=True, low=1, high=10**8, required=False, usual=LEARNER.capacity,
@@ -166,7 +166,7 @@ class TogetherForm(LayeredForm):
             "All that are played to learn from, by chance, or to measure the centre. Episodes under way at the end are "
             "played out; evaluations on fresh episodes come on top."
         )
-        self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
+        self.fields["seed"].help_text = "Same seed, same result, but where nobody waits for another."
         self.fields["workers"].help_text = "As a rule as many as there are processors."
         workers: Any = self.fields["workers"]
         workers.span = NumberRange(1, checks.most_workers())

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webapp.lib.words import number, percent
+from webapp.lib.words import number, percent, plural
 from webapp.studies.lines import LineRange, Lines, axis, from_nought, known, shown, with_ends
 from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
@@ -101,10 +101,12 @@ def courses(rounds: Columns, bred: bool) -> list[Lines]:
     return [drawn(rounds, players), drawn(rounds, players, "seconds", "Minutes → later", shown, 60.0)]
 
 
-def search(rounds: Columns, fewest: float, narrowest: float, learns: bool) -> list[Small]:
-    """How the search goes, in small charts of what the method tells; ``fewest``: lessons for each decision, as
-    ``_least`` has them; ``narrowest``: the least spread that its rule leaves, 0 where there is none; of learning only
-    where somebody ``learns``."""
+def search(rounds: Columns, fewest: float, chunk: int, narrowest: float, learns: bool) -> list[Small]:
+    """How the search goes, in small charts of what the method tells; of learning only where somebody ``learns``.
+
+    ``fewest``: lessons for each decision, as ``_least`` has them, and ``chunk``: by how many the critic may be short of
+    them; ``narrowest``: the least spread that its rule leaves, 0 where there is none.
+    """
     lessons = "The critic learned from those by chance first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
@@ -115,7 +117,8 @@ def search(rounds: Columns, fewest: float, narrowest: float, learns: bool) -> li
         ("floor", "Share of weights at their least spread",
          "It may stay low while most are a little above: the chart of the spread tells how far the search has closed."),
         (LESSONS, "Lessons of the critic for each decision after those by chance",
-         f"{lessons} While it is far below the dashed line, nobody begins to play." if fewest else lessons),
+         f"{lessons} Nobody begins to play while it is {plural(chunk, 'lesson')} or more short of the dashed line."
+         if fewest else lessons),
     )  # fmt: skip
     bounds = {LESSONS: ("The fewest", fewest), "sigma": ("The least", narrowest)}
     columns, lines = dict(rounds), dict[str, tuple[tuple[str, str, str], ...]]()

@@ -53,8 +53,8 @@ class Together(Rehearsed, Learning):
     )
     without_data = "let evolution and learning work together"
     about = (
-        "Many variants of one agent play side by side. Some only vary, others first learn from a shared critic. By "
-        "most methods, whoever is back moves the centre around which new ones are drawn. It ends with one agent."
+        "Many variants of one agent play side by side. Some only vary, others first learn from a shared critic. New "
+        "ones are drawn near those that scored well, at once or round by round. It ends with one agent."
     )
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "agent"
@@ -78,7 +78,9 @@ class Together(Rehearsed, Learning):
             "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1], nought=True)
             if "p_rl" in rounds
             else None,
-            "search": charts.search(rounds, _least(job), _narrowest(study), study.method.learns) if rounds else [],
+            "search": charts.search(rounds, _least(job), study.chunk, _narrowest(study), study.method.learns)
+            if rounds
+            else [],
             "evaluated": _evaluated(job),
             "moved": _moved(study, job.metrics),
             "ranked": isinstance(getattr(study.method, "mean", None), OldestConfig),

@@ -11,6 +11,7 @@ import msgspec
 
 from engine.catalog import GAMES
 from engine.config.agent_games import SETTINGS
+from engine.simulators.game_names import unknown_to_gymnasium
 from engine.starting import StartSetting
 from webapp.games.simulators import by_moves, obstacle, registration
 from webapp.projects.models import Project
@@ -160,6 +161,8 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
     key, beside = named(name, project)
     if key == GYMNASIUM and not GYMNASIUM_ID.fullmatch(beside):
         return [("name", "write gym: and a name of Gymnasium with its version, such as gym:LunarLander-v3")]
+    if key == GYMNASIUM and (why := unknown_to_gymnasium(beside)):
+        return [("name", why)]
     if key == ATARI and not ATARI_NAME.fullmatch(beside):
         return [("name", "write ale: and the name of an Atari game in small letters, such as ale:pong")]
     if key == SIMULATOR and not beside:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 
 from webapp.accounts.models import User
+from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves
 from webapp.studies import kinds
@@ -74,6 +75,14 @@ class LearningForm(StudyForm):
             for why in beginnings.misfits(self.begun, games.full_name(self.game_name), None):
                 self.add_error("start", why)
         return cleaned
+
+    def point_at(self, place: str, why: str) -> None:
+        """What is wrong with a game whose name was typed stands at that name."""
+        typed = self.cleaned_data.get("game")
+        if place.startswith("game.name") and typed in (GYMNASIUM, ATARI) and typed in self.fields:
+            self.add_error(typed, sentence(why))
+        else:
+            super().point_at(place, why)
 
     @property
     def begun(self) -> Any:
@@ -155,7 +164,7 @@ class LayeredForm(LearningForm):
     def prepare(self) -> None:
         super().prepare()
         for name, usual in zip(("policy", "critic"), self.layers, strict=True):
-            self.fields[name].widget.attrs["placeholder"] = usual
+            self.fields[name].widget.attrs["placeholder"] = f"usually {usual}" if usual[:1].isdecimal() else usual
 
     def network(self, usual: Mapping[str, Any]) -> dict[str, Any]:
         """The usual network with the layers that were typed; a critic on top of the policy has its layers, too."""
