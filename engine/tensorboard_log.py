@@ -64,15 +64,15 @@ class TensorBoardLog:
             case Started():
                 self._add(Event(wall_time=event.at, step=0, summary=Summary(value=[_text("study", self.study)])))
             case Progressed():
-                told = dict(event.metrics)
-                evaluation = {name: told.pop(name) for name in event.metrics if name.startswith("evaluation_")}
+                metrics = dict(event.metrics)
+                evaluation = {name: metrics.pop(name) for name in event.metrics if name.startswith("evaluation_")}
                 at = evaluation.pop("evaluation_steps", None)
                 if evaluation and at is None:
-                    told |= evaluation
+                    metrics |= evaluation
                 elif evaluation and at != self._evaluated:  # rounds repeat the latest one, which may be an older one
                     self._evaluated = at
                     self._points(event, evaluation, int(at or 0))
-                self._points(event, {**told, **self._done(event)}, self._at(event))
+                self._points(event, {**metrics, **self._done(event)}, self._at(event))
             case Finished() | Stopped():
                 numbers = {f"summary/{name}": value for name, value in event.summary.items() if _is_number(value)}
                 self._points(event, numbers, self._at(event))

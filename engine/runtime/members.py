@@ -73,11 +73,12 @@ class Recruiter(Protocol):
 @dataclass(slots=True)
 class Member:
     """A worker as seen by the driver. ``age``: seconds of its life in which the driver listened and it had a processor
-    if it wanted one; the other times are readings of that clock."""
+    if it wanted one; the other times are readings of that clock. ``waited_s``: seconds in which it had none."""
 
     post: Post
     hired: Hired
     age: float = 0.0
+    waited_s: float = 0.0
     heard_at: float = 0.0
     dealt_at: float = 0.0
     come: bool = False
@@ -92,7 +93,9 @@ class Member:
     def live(self, seconds: float, limits: WorkerLimits) -> None:
         """The driver listened for so long. Why nothing came is looked into only once heartbeats are missing."""
         missing = self.silent_s > MISSED * limits.beat_s
-        self.age += max(0.0, seconds - (self.hired.waited(seconds) if missing else 0.0))
+        waited = min(seconds, self.hired.waited(seconds)) if missing else 0.0
+        self.age += seconds - waited
+        self.waited_s += waited
 
     def complaint(self, limits: WorkerLimits, *, holds: bool) -> str:
         """Why a connected worker must be given up; empty if it need not. ``holds``: it has work."""

@@ -229,6 +229,10 @@ class Supervisor(Closed):
         for member in self._members.values():
             member.live(self._listened, self._limits)
         self._listened = 0.0
+        members, most = self._members.values(), self._limits.start_s
+        if members and all(not member.ready and member.waited_s > most for member in members):
+            who = f"{self._title}s have waited for a processor for {most:g} s"
+            self._report_shortage(f"{who} and could not begin: other programs keep this machine busy.")
 
     def _look_after(self) -> None:
         """Replace workers that have died, are silent or make no progress."""
@@ -258,12 +262,16 @@ class Supervisor(Closed):
         short = self._recruiter.short_of_capacity()
         if short:
             member.heard_at = max(member.heard_at, member.age - self._limits.capacity_s)
-            if not self._shortage_reported:
-                self._shortage_reported = True
-                self._verdicts.troubles.append(Trouble("waiting-for-capacity", short))
+            self._report_shortage(short)
             return ""
         late = f"it did not start within {self._limits.start_s:g} s{OVERLOADED}"
         return late * (member.silent_s > self._limits.start_s)
+
+    def _report_shortage(self, why: str) -> None:
+        """Say, once, why workers have to wait."""
+        if not self._shortage_reported:
+            self._shortage_reported = True
+            self._verdicts.troubles.append(Trouble("waiting-for-capacity", why))
 
     def _lose(self, name: bytes, reason: str, *, counted: bool = False) -> None:
         """Give up a worker: others take its work, and a new one its post."""

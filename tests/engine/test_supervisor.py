@@ -227,6 +227,30 @@ def test_waiting_for_a_processor_is_told_once_and_never_held_against_a_worker(ha
     assert len(collect(hasty, 1)) == 1
 
 
+def test_workers_that_get_no_processor_before_they_can_begin_are_told_of_once_and_kept(
+    hasty: Supervisor, hands: Hands
+) -> None:
+    hasty.submit(requests(1))
+    for hand in hands.started:
+        hand.starved = 1.0
+    told: list[tuple[str, str]] = []
+    until = time.monotonic() + 20
+    while not told:
+        assert hasty.finished(0.1) == []
+        told += [(trouble.what, trouble.message) for trouble in hasty.incidents()]
+        assert time.monotonic() < until
+    (said,) = told
+    assert said[0] == "waiting-for-capacity"
+    assert said[1].startswith("Workers have waited for a processor for 0.6 s and could not begin")
+    hasty.finished(3 * SECOND)
+    assert hasty.incidents() == []
+    assert len(hands.started) == 2
+    hands.started[1].come()
+    hasty.finished(0.1)
+    hands.started[1].serve()
+    assert len(collect(hasty, 1)) == 1
+
+
 def test_one_worker_is_enough_to_go_on(pool: Supervisor, hands: Hands) -> None:
     asked = requests(3)
     pool.submit(asked)
