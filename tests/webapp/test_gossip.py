@@ -66,7 +66,7 @@ class TestSideBySide(AskedKindContract):
         ({"minutes": "0"}, "minutes", "0.1"),
         ({"rate": "0"}, "rate", "more than 0"),
         ({"fragment": "0"}, "fragment", "from 1"),
-        ({"behind": "3"}, "behind", "let them wait for one that is behind"),
+        ({"behind": "3"}, "behind", "let them wait for neighbours they have long not heard from"),
         ({"critic": "9 9"}, "critic", "must begin with the policy"),
     )
     asks = {"game": "pong"}

@@ -33,8 +33,8 @@ TOPOLOGIES = {
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
     "some": (
-        "They wait for one that falls far behind",
-        f"Short waits are spared, and nobody gets lost. Far: {SOME} updates, or what you type in the details.",
+        "They wait for neighbours they have long not heard from",
+        f"Short waits are spared. Long: for {SOME} updates in a row, or what you type in the details.",
     ),
     "never": ("Nobody waits", "No time is lost on a slow one. No two trainings are quite the same."),
     "repeated": ("Nobody waits, and old messages count again", "Nothing is gained by it. For comparisons."),
@@ -102,8 +102,8 @@ class GossipForm(LayeredForm):
     topology = CardsField(TOPOLOGIES, label="Who takes over from whom", initial="ring")
     waits = CardsField(WAITS, label="When one is slower", initial="step")
     behind: Any = NumberField(
-        label="Updates that one may be behind", whole=True, low=1, high=10**6, required=False, usual=SOME,
-        help_text="τ, where they wait for one that is behind.",
+        label="Updates without its neighbours", whole=True, low=1, high=10**6, required=False, usual=SOME,
+        help_text="τ: after so many in a row an agent waits to hear from them.",
     )  # fmt: skip
     fragment: Any = NumberField(
         label="Decisions of a return", whole=True, low=1, high=100_000, required=False, usual=AS_TUNED,
@@ -141,10 +141,10 @@ class GossipForm(LayeredForm):
         )
 
     def clean(self) -> dict[str, Any]:
-        """How far one may be behind is a matter of those that wait for it."""
+        """For how long one goes on without its neighbours is a matter of those that wait for them."""
         cleaned = super().clean()
         if cleaned.get("behind") is not None and cleaned.get("waits", "some") != "some":
-            self.add_error("behind", "Leave this empty, or let them wait for one that is behind.")
+            self.add_error("behind", "Leave this empty, or let them wait for neighbours they have long not heard from.")
         return cleaned
 
     def own(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class GossipForm(LayeredForm):
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
-        """Also how long one may be behind, in words."""
+        """Also when one waits for its neighbours, in words."""
         staleness = job.config["staleness"]
         waits = {0: "step", None: "never" if job.config["ordered"] else "repeated"}.get(staleness, "some")
         return {**super().typed_of(job), "waits": waits, "behind": staleness if waits == "some" else ""}
