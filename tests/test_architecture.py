@@ -79,8 +79,8 @@ WEBAPP = {
     "verdicts", "means", "confidence", "formula_functions", "formula_terms", "gate.junit", "gate.numbers",
     "gate.report", "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "lineups.suspected", "lineups.distinct_names", "standings", "starting",
-    "simulators.contract", "styles.agents", "styles.likeness", "styles.preview", "styles.selection",
+    "lineups.suspected", "lineups.distinct_names", "simulators.contract", "simulators.game_names", "standings",
+    "starting", "styles.agents", "styles.likeness", "styles.preview", "styles.selection",
     "styles.strangers", "text", "process_group", "worth.findings_in_words", "worth.missing", "worth.verdicts",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays", "process_group"}

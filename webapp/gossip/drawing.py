@@ -12,6 +12,8 @@ MOST_ARROWS = 300
 _RADIUS, _DOT = 92.0, 13.0
 _BESIDE = 4.0
 """How far to its left an arrow lies where another one comes the other way."""
+_AGE_ASIDE = 9
+"""How far an arrow's age is from it."""
 _LATE = 1
 """Updates of an agent without its neighbour from which on a link counts as late."""
 
@@ -41,8 +43,10 @@ class Arrow(NamedTuple):
     @property
     def label(self) -> tuple[float, float]:
         """Where its age stands: a third of the way from the taker, away from those that cross it in the middle, and
-        from that of the other direction."""
-        return (self.x1 + 2 * self.x2) / 3, (self.y1 + 2 * self.y2) / 3
+        beside the arrow, on the side where none of the other direction is."""
+        x, y = self.x2 - self.x1, self.y2 - self.y1
+        aside = _AGE_ASIDE / (math.hypot(x, y) or 1.0)
+        return (self.x1 + 2 * self.x2) / 3 + aside * y, (self.y1 + 2 * self.y2) / 3 - aside * x
 
 
 class Circle:

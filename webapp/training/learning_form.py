@@ -11,6 +11,7 @@ from webapp.accounts.models import User
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves
+from webapp.lib.digits import whole
 from webapp.studies import kinds
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import NumbersField
@@ -164,7 +165,7 @@ class LayeredForm(LearningForm):
     def prepare(self) -> None:
         super().prepare()
         for name, usual in zip(("policy", "critic"), self.layers, strict=True):
-            self.fields[name].widget.attrs["placeholder"] = f"usually {usual}" if usual[:1].isdecimal() else usual
+            self.fields[name].widget.attrs["placeholder"] = f"usually {usual}" if whole(usual[:1], 9) else usual
 
     def network(self, usual: Mapping[str, Any]) -> dict[str, Any]:
         """The usual network with the layers that were typed; a critic on top of the policy has its layers, too."""
