@@ -108,12 +108,11 @@ def search(rounds: Columns, fewest: float, chunk: int, narrowest: float, learns:
     them; ``narrowest``: the least spread that its rule leaves, 0 where there is none.
     """
     lessons = "The critic learned from those by chance first, so it may begin high."
+    spread = "Of each weight of the network, its spread around the centre. Smaller: the search closes in."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre",
-         "Of each weight of the network, its spread around the centre. Smaller: the search closes in. "
-         "Near the dashed line it hardly tries anything new." if narrowest else
-         "Of each weight of the network, its spread around the centre. Smaller: the search closes in."),
+         f"{spread} Near the dashed line it hardly tries anything new." if narrowest else spread),
         ("floor", "Share of weights at their least spread",
          "It may stay low while most are a little above: the chart of the spread tells how far the search has closed."),
         (LESSONS, "Lessons of the critic for each decision after those by chance",
