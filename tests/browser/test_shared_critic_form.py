@@ -29,7 +29,7 @@ def test_a_method_brings_its_usual_way_of_waiting_along_where_the_chosen_one_doe
     turns.check()
     chosen("Cross-entropy method")
     expect(turns).to_be_checked()
-    chosen("AES-RL No individual waits")
+    chosen("AES-RL Each individual moves the centre")
     expect(free).to_be_checked()
 
 

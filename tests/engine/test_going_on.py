@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from engine import cli
+from engine.config.study import study_hash
 from engine.events import Finished, Progressed
 from engine.job_folder import events_of
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study.checkpoint import NewestCheckpoints
 
 STUDY: dict[str, Any] = {
@@ -77,14 +79,14 @@ def test_where_both_are_lost_it_is_refused_in_words_and_what_it_has_found_stays(
 
 
 def test_what_killed_processes_held_goes_at_once_and_what_a_checkpoint_needs_stays(killed: Path) -> None:
-    store = FolderStore(killed / "store")
-    held, needed = store.lease("held-1"), store.lease("needed-1")
+    store, study = FolderStore(killed / "store"), study_hash(load(STUDY))
+    held, needed = store.lease(f"{study}-1"), store.lease(f"{study}-2")
     assert held is not None
     assert needed is not None
     held.put(b"a replay")
     needed.keep()
     assert cli.main(["resume", str(killed)]) == 0
-    assert [known.name for known in store.leases()] == ["needed-1"]
+    assert [known.name for known in store.leases()] == [f"{study}-2"]
 
 
 def test_one_that_was_gone_back_to_is_kept_until_two_newer_ones_are_there(tmp_path: Path) -> None:
