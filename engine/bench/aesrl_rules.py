@@ -128,7 +128,7 @@ def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
             "pool": {"kind": "ray", "workers": 2}, **settings, "learner": {**learner, **settings.get("learner", {})},
         }  # fmt: skip
         kept = Kept(f"aesrl-rules-{case}", whole(study), SOURCES)
-        scores = [kept.result(seed, partial(reached, study, seed))["score"] for seed in seeds]
+        scores = [kept.result(seed, partial(reached, study, seed, kept.folder(seed)))["score"] for seed in seeds]
         middle[name] = median(scores)
         detail = f"{', '.join(f'{x:.0f}' for x in scores)}; {steps:,} decisions; HalfCheetah {score:,.0f}"
         yield row(NAME, f"{case} {name}", middle[name], "return of the centre, median", seeds=seeds, detail=detail)

@@ -7,9 +7,9 @@ there. ``half-cheetah-large`` and ``walker-large``: one run of AES-RL, CEM-RL an
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
-from engine.bench.kept import Kept
+from engine.bench.kept import Kept, studied
 from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
 from engine.errors import EngineError
-from engine.events import Finished, Progressed
+from engine.events import Progressed
+from engine.job_folder import events_of
 from engine.rng import generator
-from engine.store import FolderStore
 from engine.studies import load
-from engine.study import run as run_study
 
 NAME = "aesrl-score"
 GAMES = {"half-cheetah": ("gym:HalfCheetah-v5", 12_000.0, 9.0), "walker": ("gym:Walker2d-v5", 5200.0, 22.0)}
@@ -35,6 +34,8 @@ GAMES = {"half-cheetah": ("gym:HalfCheetah-v5", 12_000.0, 9.0), "walker": ("gym:
 LARGE = "-large"
 CASES = (*GAMES, *(f"{game}{LARGE}" for game in GAMES))
 STEPS, SEEDS, KEPT = 300_000, range(1, 6), 200_000
+QUICK = 12_000
+"""Decisions of the quick form: more than chance plays first in rounds of ten."""
 SMALL = {"policy": [64, 64], "critic": [64, 64]}
 PAPERS = {"policy": [400, 300], "critic": [400, 300]}
 SOURCES = (
@@ -50,20 +51,17 @@ _PEER_S = 12 * 3600.0
 _DRAWS = 10_000
 
 
-def reached(settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    """A run to its end: the mean score of its last evaluation, the seconds it took, and its ``curve``: decisions and
-    score of each evaluation. Says on standard error how far it is."""
-    rounds, end = [], None
-    with tempfile.TemporaryDirectory() as folder:
-        for end in run_study(load({**settings, "seed": seed}), FolderStore(Path(folder))):
-            if isinstance(end, Progressed):
-                rounds.append((end.counters.steps, end.metrics))
-                done = f"{end.counters.steps:,} decisions after {end.counters.seconds:.0f} s"
-                print(f"{settings['game']}, {settings['kind']}, seed {seed}: {done}", file=sys.stderr, flush=True)
-    if not isinstance(end, Finished):
-        raise EngineError(f"A run did not end: {getattr(end, 'message', end)}")
-    curve = [(steps, metrics["evaluation_return"]) for steps, metrics in rounds if "evaluation_return" in metrics]
-    return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds, "curve": curve}
+def reached(settings: dict[str, Any], seed: int, own: Path) -> dict[str, Any]:
+    """A run to its end, or on from where it was killed, in a folder of its ``own``, which is then removed: the mean
+    score of its last evaluation, the seconds it took, and its ``curve``: decisions and score of each evaluation."""
+    end, _ = studied(own, load({**settings, "seed": seed}), own / "store")
+    curve = {
+        event.counters.steps: event.metrics["evaluation_return"]
+        for event in events_of(own)
+        if isinstance(event, Progressed) and "evaluation_return" in event.metrics
+    }
+    shutil.rmtree(own)
+    return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds, "curve": [*curve.items()]}
 
 
 def whole(settings: dict[str, Any]) -> dict[str, Any]:
@@ -79,20 +77,22 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 def _large(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """One run of each with the papers' layers."""
     game, spread, _ = GAMES[case]
-    for name, settings in _arms(game, spread, 4000 if quick else STEPS, PAPERS, evaluate_every=1).items():
+    for name, settings in arms(game, spread, QUICK if quick else STEPS, PAPERS, evaluate_every=1).items():
         kept = Kept(f"aesrl-score-{case}{LARGE}-{name}", whole(settings), SOURCES)
-        found = kept.result(1, partial(reached, settings, 1))
+        found = kept.result(1, partial(reached, settings, 1, kept.folder(1)))
         points = ", ".join(f"{score:.0f} at {steps:,}" for steps, score in found["curve"])
         yield row(NAME, f"{case}{LARGE} {name}", found["score"], "return on fresh episodes", seeds=[1], detail=points)
 
 
 def _beside(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     game, spread, gain = GAMES[case]
-    steps, seeds = (4000, range(1, 2)) if quick else (STEPS, SEEDS)
+    steps, seeds = (QUICK, range(1, 2)) if quick else (STEPS, SEEDS)
     scores = {}
-    for name, settings in _arms(game, spread, steps, SMALL, evaluate_every=0).items():
+    for name, settings in arms(game, spread, steps, SMALL, evaluate_every=0).items():
         kept = Kept(f"aesrl-score-{case}-{name}", whole(settings), SOURCES)
-        scores[name] = [kept.result(seed, partial(reached, settings, seed))["score"] for seed in seeds]
+        scores[name] = [
+            kept.result(seed, partial(reached, settings, seed, kept.folder(seed)))["score"] for seed in seeds
+        ]
     peers, trouble = _peers(case, game, steps, seeds)
     scores |= {PEER: peers} if peers else {}
     if trouble:
@@ -133,7 +133,7 @@ def _warmup(steps: int) -> int:
     return min(10_000, steps // 4)
 
 
-def _arms(
+def arms(
     game: str, spread: float, steps: int, network: dict[str, Any], evaluate_every: int
 ) -> dict[str, dict[str, Any]]:
     shared = {"game": game, "steps": steps, "episodes": 10, "evaluate_every": evaluate_every}

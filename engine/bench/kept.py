@@ -64,6 +64,10 @@ class Kept:
             print(f"{self.case} {seed}: {json.dumps(found)}", file=sys.stderr, flush=True)
         return self.found[str(seed)]
 
+    def folder(self, seed: int | str) -> Path:
+        """Where a study of this seed can be at work; whoever measures it makes and removes it."""
+        return self.path.with_name(f"{self.path.stem}-{seed}")
+
     def _take(self, line: str) -> None:
         try:
             entry = json.loads(line)

@@ -21,16 +21,18 @@ from engine.channel import Weights, encode_weights
 from engine.errors import EngineError, SimulatorError
 from engine.events import AnyEvent, Finished, Incident, Progressed, decode
 from engine.evorl.shared_critic import SharedCritic
+from engine.rl.policy import Policy
 from engine.runtime.members import WorkerLimits
 from engine.runtime.pool import open_pool
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
-from engine.study import run
+from engine.study import checkpoint, run
 from engine.study.pools import PATIENCE
 from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, all_gone, eventually, gone, ray_server
 from tests.engine import test_arena as arena
+from tests.engine import test_train_groups as groups
 from tests.engine import test_turns as turns
 from tests.engine.rounds_told import curve
 from tests.engine.test_aesrl import LEARNER, METHODS
@@ -234,6 +236,23 @@ def test_in_step_a_course_leaves_the_same_on_any_pool_whoever_is_killed(ray: Ray
     assert isinstance(told[-1], Finished), told[-1]
     assert kept(told) == kept(here)
     assert told[-1].summary["lost"] >= 1
+
+
+def test_a_group_has_the_same_critics_whoever_plays_and_no_worker_has_any(ray: RayServer, tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    more: dict[str, Any] = {"samplers": 2, "steps": 2048, "evaluate_every": 0}
+    config = groups.study(**more)
+    here = events(config, store)[-1]
+    found, _ = killed(ray, run(groups.study(**more, pool={"kind": "ray"}), store), 1, 4)
+    assert isinstance(found[-1], Finished), found[-1]
+    assert found[-1].summary["lost"] >= 1
+    one, other = (checkpoint.read(config, end.artifacts["checkpoint"], store).parts for end in (here, found[-1]))
+    critics = ("phi", "phi_target", "critic_optimiser.m")
+    for name in critics:
+        np.testing.assert_array_equal(one["learner/agent"].arrays[name], other["learner/agent"].arrays[name])
+    assert np.abs(one["learner/agent"].arrays["critic_optimiser.m"]).max() > 0, "they have learned"
+    sent = Policy.stored(store, here.artifacts["policy_description"])
+    assert sent.weights.shape == one["learner/agent"].arrays["weights"].shape, "actors, and nothing beside"
 
 
 @pytest.mark.usefixtures("ray")
