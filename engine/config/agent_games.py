@@ -209,6 +209,13 @@ def of_seat(game: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: getattr(made, name) for name in names}
 
 
+def whole(game: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a game and, of a built-in one, those that are left out as they usually are."""
+    model = SETTINGS.get(game.strip().removeprefix("builtin:"))
+    fields = {} if model is None else model.model_fields
+    return {name: field.get_default(call_default_factory=True) for name, field in fields.items()} | dict(settings)
+
+
 def problems(game: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(setting, sentence) for each setting of a built-in game with a wrong type or outside its range. Unknown settings
     are reported when the game is made."""

@@ -384,6 +384,18 @@ def test_a_learner_whose_redis_lets_nothing_through_goes_on_with_what_it_has_and
     assert agent.curve.totals["skipped"] == 0
 
 
+@pytest.mark.parametrize("own", [{}, {"first": 1}, {"first": 1, "max_ticks": 30}])
+def test_a_start_like_another_one_is_refused_when_it_is_written_and_read_where_it_was(own: dict[str, Any]) -> None:
+    """The first platform is the usual one, and all tasks here take 30 decisions."""
+    alike = settings(tasks=[{"name": "a", "settings": own}, {"name": "c", "settings": {"first": 2}},
+                            {"name": "b", "hard": True}])  # fmt: skip
+    with pytest.raises(ConfigError) as wrong:
+        load(alike, new=True)
+    assert [fault.place for fault in wrong.value.problems] == ["tasks.2.settings"]
+    assert "begin as in “a”" in wrong.value.problems[0].message
+    assert isinstance(load(alike), StartsConfig)
+
+
 @pytest.mark.parametrize(
     ("more", "place", "why"),
     [
