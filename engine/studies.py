@@ -47,7 +47,8 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
     rest, wrong, gone, named = data, Wrong(), set[str](), set[str]()
     for _ in range(LAYERS):
         try:
-            return Reading(_parsed(rest, new=new), wrong)
+            study = _parsed(rest, new=new)
+            return Reading(study, wrong or [*(study.alike() if new else ())])
         except ConfigError as error:
             problems = [*_of_the_kind(error.problems)]
         news = elsewhere([*wrong, *((place, "") for place in gone)], problems)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from engine.config import agent_games
-from engine.config.base import Config, Shown, newly_written, refuse
+from engine.config.base import Config, Shown
 from engine.config.learners import preset
 from engine.config.policies import AGENT
 from engine.config.rl import (
@@ -185,13 +185,7 @@ class StartsConfig(OneTraining):
             for name, why in agent_games.problems(self.game.name, {**self.game.settings, **task.settings}):
                 yield f"tasks.{i}.settings.{name}", why
 
-    @model_validator(mode="after")
-    def _each_begins_elsewhere(self, info: ValidationInfo) -> Self:
-        if newly_written(info):
-            refuse(self._alike())
-        return self
-
-    def _alike(self) -> Iterator[tuple[str, str]]:
+    def alike(self) -> Iterator[tuple[str, str]]:
         """Tasks whose episodes begin as another one's: they teach nothing that it does not."""
         whole = [agent_games.whole(self.game.name, self.game.settings | task.settings) for task in self.tasks]
         for i, own in enumerate(whole):

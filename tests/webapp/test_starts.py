@@ -344,7 +344,7 @@ def test_starts_for_another_agent_are_refused_at_their_setting_and_written_as_pe
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
 
     def asked(**settings: Any) -> Any:
-        tasks = [{"name": "a", "hard": True, "settings": own}, {"name": "b"}]
+        tasks = [{"name": "a", "hard": True, "settings": own}, {"name": "b", "settings": {"apart": 0.1}}]
         body = {"kind": "starts", "config": {"game": {"name": "half-field", "settings": settings}, "tasks": tasks}}
         return client.post(f"/api/v1/projects/{team.project.slug}/jobs", body, content_type="application/json")
 

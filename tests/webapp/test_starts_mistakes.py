@@ -96,7 +96,7 @@ def test_a_program_is_told_everything_at_once_what_a_wrong_value_hides_too(team:
 
 def test_more_players_than_a_site_has_room_for_are_told_at_the_number_of_them(team: Studio, designer: Client) -> None:
     most = checks.most_workers()
-    tasks = [{"name": "a"}, {"name": "b", "hard": True}]
+    tasks = [{"name": "a", "settings": {"apart": 0.1}}, {"name": "b", "hard": True}]
     said = asked(team, tasks=tasks, actors=most)
     assert said.keys() == {"actors"}
     assert said["actors"].startswith(f"Must be {most // 2} or less: 2 starts have so many players each")
@@ -108,5 +108,15 @@ def test_more_players_than_a_site_has_room_for_are_told_at_the_number_of_them(te
 
 def test_more_starts_than_a_site_has_room_for_are_told_at_all_of_them(team: Studio, settings: Any) -> None:
     settings.CPUS = 1
-    tasks = [{"name": f"s{i}", "hard": i == 5} for i in range(6)]
+    tasks = [{"name": f"s{i}", "settings": {"apart": i / 10}, "hard": i == 5} for i in range(6)]
     assert asked(team, tasks=tasks)["tasks"].startswith("There may be 4 at most: each has a player of its own")
+
+
+def test_a_start_like_another_one_is_told_at_its_settings(team: Studio, designer: Client) -> None:
+    (said,) = asked(team, tasks=[{"name": "a"}, {"name": "b", "hard": True}]).items()
+    assert said[0] == "tasks.1.settings"
+    assert "begin as in “a”" in said[1]
+    same = {"ball_x_min2": "0.8", "ball_x_max2": "0.9", "apart2": "0"}
+    errors = designer.post(form(team, "starts"), {**CHOSEN, **same}).context["form"].errors
+    assert len(errors) == 1, errors
+    assert "begin as in" in str(errors)
