@@ -25,7 +25,7 @@ SOURCES = (
     "lineups/drawing.py", "lineups/encoding.py", "lineups/groups.py", "lineups/mending.py", "lineups/operators.py",
     "lineups/pairings.py", "lineups/scarce.py", "mdp/choosing.py", "mdp/dense.py", "rl/compiled.py",
     "rl/distributions.py", "rl/impala.py", "rl/replay.py", "rl/returns.py", "rl/seats.py", "rl/small_layers.py",
-    "splitmix.py", "worth/traits.py",
+    "rl/small_passes.py", "splitmix.py", "worth/traits.py",
 )  # fmt: skip
 """Every file with functions that are compiled, or with numbers that these hold."""
 

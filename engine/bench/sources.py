@@ -22,7 +22,9 @@ PPO_COURSES = (
     "study/policy_training.py", "study/sampler_factory.py", "study/sampler_pool.py",
 )  # fmt: skip
 """Courses in which PPO learns."""
-CHOICES_WITH_NUMBERS = (*NETWORKS, *PLAYED, *REPLAYED, "rl/mixed.py", "rl/mpdqn.py", "rl/paddpg.py", "rl/pdqn.py")
+CHOICES_WITH_NUMBERS = (
+    *NETWORKS, *PLAYED, *REPLAYED, "rl/mixed.py", "rl/mpdqn.py", "rl/paddpg.py", "rl/pdqn.py", "rl/small_passes.py",
+)  # fmt: skip
 """Learners of choices with numbers of their own."""
 STARTS = (
     *CHOICES_WITH_NUMBERS, "experience.py", "rl/dpcer.py", "rl/learnable_parcels.py", "rl/task_actor.py",

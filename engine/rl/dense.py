@@ -96,7 +96,7 @@ class Layers(NamedTuple):
         return [[(W[i][k], b[i][k]) for i in range(len(shapes))] for k in range(K)]
 
 
-class _Small(NamedTuple):
+class Small(NamedTuple):
     """What ``engine.rl.small_layers`` takes of layers: ``widths``, ``between`` (the sum of those between) and
     ``slope``; ``largest``: weights of the largest matrix."""
 
@@ -105,12 +105,16 @@ class _Small(NamedTuple):
     slope: np.float32
     largest: int
 
+    def takes(self, rows: int, x: Tensor) -> bool:
+        """Whether so many rows of ``x`` are few enough to be computed there."""
+        return 0 < rows * self.largest < _LEAST and x.is_cpu
+
 
 @cache
-def _small_of(layers: Layers) -> _Small:
+def small_of(layers: Layers) -> Small:
     slopes = {"relu": np.float32(0), "leaky_relu": np.float32(SLOPE), "tanh": small_layers.TANH}
     largest = max(a * b for a, b in itertools.pairwise(layers.widths))
-    return _Small(np.array(layers.widths), sum(layers.widths[1:-1]), slopes[layers.activation], largest)
+    return Small(np.array(layers.widths), sum(layers.widths[1:-1]), slopes[layers.activation], largest)
 
 
 @cache
@@ -177,13 +181,13 @@ Back = Callable[[Tensor, bool, bool], tuple[Tensor | None, Tensor | None]]
 def _ran(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Back]:
     """y as from ``stacked``, and the way back, neither in the graph."""
     theta, x = theta.detach(), x.detach()
-    n, small = x.shape[-2], _small_of(layers)
-    if n and x.is_cpu and n * small.largest < _LEAST:
+    small = small_of(layers)
+    if small.takes(x.shape[-2], x):
         return _ran_small(theta, x, small)
     return _ran_by_torch(theta, x, layers)
 
 
-def _ran_small(theta: Tensor, x: Tensor, small: _Small) -> tuple[Tensor, Back]:
+def _ran_small(theta: Tensor, x: Tensor, small: Small) -> tuple[Tensor, Back]:
     """In one call each way: operations of torch begin more slowly than such layers are computed."""
     small_layers.on_one_thread()
     weights, seen = theta.contiguous().numpy(), (x if x.dim() > 2 else x[None]).contiguous().numpy()

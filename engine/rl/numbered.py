@@ -168,7 +168,7 @@ class ChoiceNetwork(Network):
             {ahead + name: name for name in network.shapes} for ahead, network in ((NUMBERS, self.x), (CHOICE, self.q))
         ]
         own = torch.from_numpy(np.arange(self.K)[:, None] == self.owner)
-        self._passes = Passes(own, sum(math.prod(spec.shape) for spec in self.x.plain), config.activation)
+        self._passes = Passes(self.owner, own, sum(math.prod(spec.shape) for spec in self.x.plain), config.activation)
 
     def initial(self, rng: np.random.Generator) -> F32:
         """An initial θ float32[size]."""

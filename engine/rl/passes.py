@@ -4,22 +4,27 @@ Q_k is the k-th output for (s, x e_k) = (s, 0, …, x_k, …, 0). All passes sha
 
 W_1 (s, x e_k) + b_1 = (W_1 (s, 0) + b_1) + W_x x e_k,
 
-where W_x are the columns of W_1 that see numbers. So s is multiplied once, not K times.
+where W_x are the columns of W_1 that see numbers. So s is multiplied once, not K times. Small ones are compiled
+(``engine.rl.small_passes``).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.rl import dense
+from engine.rl import dense, small_layers, small_passes
 
 
 class Passes(NamedTuple):
-    """``own`` bool[K, D]: which numbers are whose; ``at``: the first column of W_x; ``activation``: between layers."""
+    """``owner`` int64[D]: whose each number is, and ``own`` bool[K, D] the same; ``at``: the first column of W_x;
+    ``activation``: between layers."""
 
+    owner: NDArray[np.int64]
     own: Tensor
     at: int
     activation: dense.Activation
@@ -32,6 +37,9 @@ class Passes(NamedTuple):
 
     def pulled(self, theta: Tensor, layers: dense.Layers, entry: Tensor, x: Tensor) -> tuple[Tensor, dense.Pull]:
         """The same for the θ of ``layers``; and ∂L/∂x from ∂L/∂Q, outside the graph."""
+        small = dense.small_of(layers)
+        if small.takes(len(x) * len(self.own), x):
+            return self._pulled_small(theta, small, entry, x)
         if len(layers.widths) > 2:
             (W, b), above = layers.first(theta)
             h = dense.IN_PLACE[self.activation](self._first(W, b, entry, x))
@@ -50,6 +58,21 @@ class Passes(NamedTuple):
             return torch.where(own, alone, 0.0).sum(dim=1)
 
         return self._of(y), back
+
+    def _pulled_small(self, theta: Tensor, small: dense.Small, entry: Tensor, x: Tensor) -> tuple[Tensor, dense.Pull]:
+        small_layers.on_one_thread()
+        weights, seen, numbers = (each.detach().contiguous().numpy() for each in (theta, entry, x))
+        (K, D), n, at, owner = self.own.shape, len(x), self.at, self.owner
+        hidden, Q = np.empty(n * K * small.between, np.float32), np.empty((n, K), np.float32)
+        small_passes.ahead(weights, seen, numbers, owner, at, small.widths, small.slope, hidden, Q)
+
+        def back(delta: Tensor) -> Tensor:
+            gx = np.empty((n, D), np.float32)
+            given = delta.detach().contiguous().numpy()
+            small_passes.back(weights, owner, at, small.widths, small.slope, hidden, given, gx)
+            return torch.from_numpy(gx)
+
+        return torch.from_numpy(Q), back
 
     def _first(self, W: Tensor, b: Tensor, entry: Tensor, x: Tensor) -> Tensor:
         """What the first layer makes of all passes, [n K, o]."""

@@ -64,7 +64,7 @@ def _to_tanh(y: F32, b: F32) -> None:
 
 
 @compiled
-def _finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
+def finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
     """y ← φ(y + b), or y + b. A NaN stays; without a slope all is 0 below 0, as 0 · ∞ is none. Both values are worked
     out and one is chosen: so the compiler takes several numbers at a time."""
     n, o = y.shape
@@ -88,7 +88,7 @@ def _finish(y: F32, b: F32, slope: np.float32, bends: bool) -> None:
 
 
 @compiled
-def _bend(delta: F32, h: F32, slope: np.float32) -> None:
+def bend(delta: F32, h: F32, slope: np.float32) -> None:
     """δ ← δ φ'(v), in place, where h = φ(v)."""
     if slope == TANH:
         for r in range(delta.shape[0]):
@@ -118,7 +118,7 @@ def ahead(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, y: F3
                 _product(h, W[0], out)
             else:
                 np.dot(h, W.T, out)
-            _finish(out, b, slope, j < last)
+            finish(out, b, slope, j < last)
             h = out
 
 
@@ -147,7 +147,7 @@ def back(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, delta:
                 below = spare[j % 2, : n * i].reshape((n, i)) if j else gx[k]
                 np.dot(d, theta[k, at : at + i * o].reshape((o, i)), below)
                 if j:
-                    _bend(below, h, slope)
+                    bend(below, h, slope)
                 d = below
 
 
