@@ -663,7 +663,7 @@ def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, 
     content = designer.get(page(job)).content.decode()
     for told in ("1. Warm up", "main against luck", "until main wins 100", "Then main joins the earlier selves",
                  "Rival only plays", "Who plays whom", "Learns by DQN", "Earlier selves of main", "Script: Random",
-                 "Who beats whom", "Strength, Elo points", "main@1"):  # fmt: skip
+                 "Who beats whom", "Strength, Elo points", "Main after lesson 1"):  # fmt: skip
         assert told in content, told
     assert content.count('class="lines-chart"') == 2, "wins and returns stand beside each other"
     assert "no bound" not in content
@@ -872,7 +872,7 @@ def test_whoever_reads_who_plays_whom_reads_which_earlier_selves_a_pool_stands_f
         metrics = {"lesson": done, "lesson_over": 1}
         Job.objects.filter(pk=job.pk).update(status="running", tick=done, metrics=metrics)
         content = designer.get(page(job)).content.decode()
-        assert content.count(f'>old<span class="second muted d-block">{whom}</span>') == 2, whom
+        assert content.count(f'>Old<span class="second muted d-block">{whom}</span>') == 2, whom
 
 
 def test_a_sentence_names_few_stretches_of_lessons(team: Studio) -> None:
@@ -1064,11 +1064,11 @@ def test_who_came_first_is_said_with_its_range_and_whether_that_is_sure() -> Non
         return Bundle(*whole.table())
 
     every = {(0, 1): 0.9, (0, 2): 0.9, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.5, (2, 3): 0.5}
-    assert first_in_words(won(every)) == f"a came first of 4 in the tournament: won 90{NBSP}% (88 to 92{NBSP}%)"
+    assert first_in_words(won(every)) == f"A came first of 4 in the tournament: won 90{NBSP}% (88 to 92{NBSP}%)"
     unsure = first_in_words(won({**dict.fromkeys(every, 0.5), (0, 3): 0.55}))
     assert unsure.endswith(", and is not surely the strongest")
     some = won({(0, 1): 0.8, (2, 3): 0.8, (0, 2): 0.6, (1, 3): 0.5}, "swiss")
-    assert re.fullmatch(r"a came first of 4 in the tournament: \d+ Elo points \(\d+ to \d+\).*", first_in_words(some))
+    assert re.fullmatch(r"A came first of 4 in the tournament: \d+ Elo points \(\d+ to \d+\).*", first_in_words(some))
     assert in_figures(standings(some))[0].won == f"70{NBSP}% (67 to 73{NBSP}%)", "also of the battles that it played"
 
 

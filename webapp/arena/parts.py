@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from django.http import HttpRequest, HttpResponse
 
+from engine.arrays import Bundle
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.standings import Standing, everybody_met, standings
@@ -17,7 +18,7 @@ from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.intake import ArenaIntake
 from webapp.arena.reading import MOST_MATCHES, CourseReading, course_of, latest
-from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, unrated
+from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, in_words, unrated
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import AgentRecord, Found, Rows
@@ -71,7 +72,7 @@ class Lessons(Learning):
     def shown(self, job: Job) -> dict[str, Any]:
         """The timeline, who plays whom now, the curves, and the tournament."""
         course, columns = CourseReading(job), curve.columns(job, ROUNDS)
-        table = latest_table(job)
+        table = self._tournament(job)
         placed, complete = in_figures(standings(table)) if table else [], table is not None and everybody_met(table)
         matches = course.listed(course.now)
         learning = [player.name for player in course.players if player.learns]
@@ -105,10 +106,13 @@ class Lessons(Learning):
 
     def found(self, job: Job) -> Found | None:
         """Who came first, where a tournament told."""
+        table = self._tournament(job)
+        return None if table is None else Found(first_in_words(table))
+
+    def _tournament(self, job: Job) -> Bundle | None:
+        """The newest table of its tournament, for people."""
         table = latest_table(job)
-        if table is None:
-            return None
-        return Found(first_in_words(table))
+        return None if table is None else in_words(table)
 
     def agent_records(self, job: Job) -> Mapping[str, AgentRecord]:
         """Each agent as it was after each lesson."""

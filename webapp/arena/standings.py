@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.standings import Standing, everybody_met, standings, surely_first
+from webapp.agents import left
 from webapp.lib.figures import share_with_ends
 from webapp.lib.words import NBSP, number, percent
 from webapp.studies.kinds import AgentRecord
@@ -37,6 +38,12 @@ class PlayerStanding(NamedTuple):
     def words(self) -> str:
         """ "120 Elo points (80 to 160)", or what it won."""
         return f"{self.rating} Elo points ({self.points_range})" if self.rating else f"won {self.won} of its battles"
+
+
+def in_words(table: Bundle) -> Bundle:
+    """A tournament's table with its players as people call them: "main after lesson 1"."""
+    teams = [{**team, "name": left.in_words(team["name"])} for team in table.meta["teams"]]
+    return table._replace(meta={**table.meta, "teams": teams})
 
 
 def in_figures(found: Iterable[Standing]) -> list[PlayerStanding]:
@@ -89,7 +96,7 @@ def first_in_words(table: Bundle) -> str:
     first, *others = in_figures(found)
     how = f"won {first.won}" if met else first.words
     sure = "" if surely_first(found, met) else ", and is not surely the strongest"
-    return f"{first.name} came first of {1 + len(others)} in the tournament: {how}{sure}"
+    return f"{first.name[:1].upper()}{first.name[1:]} came first of {1 + len(others)} in the tournament: {how}{sure}"
 
 
 def unrated(table: Sequence[PlayerStanding], met: bool) -> str:
