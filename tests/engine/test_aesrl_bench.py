@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.bench import aesrl_score
+from engine.bench.aesrl_rules import order
 from engine.bench.aesrl_time import method, simulate
 from engine.config.aesrl import AESRLConfig
 from engine.config.chance import all_by_chance
@@ -63,3 +64,13 @@ def test_the_quick_form_asks_for_more_decisions_than_chance_takes_first(game: st
     together = [config for config in asked if isinstance(config, AESRLConfig)]
     assert len(together) == 2
     assert [all_by_chance(config, longest=1000) for config in together] == ["", ""]
+
+
+def test_an_order_that_seeds_agree_on_is_no_luck_and_one_they_do_not_is() -> None:
+    apart = [[10.0 * rule + seed for seed in range(5)] for rule in range(4)]
+    assert order(apart, [1, 2, 3, 4]) == (1, 1, 1)
+    assert order(apart, [4, 3, 2, 1]) == (-1, -1, -1)
+    alike = [[0.0, 9.0, 1.0, 8.0, 5.0 + rule / 10] for rule in range(4)]
+    tau, low, high = order(alike, [1, 2, 3, 4])
+    assert tau == 1
+    assert low < 0 < high
