@@ -146,14 +146,16 @@ def _order(
 
 
 def order(found: Sequence[Sequence[float]], theirs: Sequence[float]) -> tuple[float, float, float]:
-    """How the order of the medians of what the seeds of each rule found goes with that of ``theirs``, by Kendall's τ;
-    and the ends of the middle 95 of 100 values that it takes when each rule's seeds are drawn again, with replacement.
-    These say how much of an order is luck; where rules are nearly alike they need not hold the τ of the true medians."""
+    """How the order of the medians of what the seeds of each rule found goes with that of ``theirs``, by Kendall's τ (0
+    where all medians are equal); and the ends of the middle 95 of 100 values that it takes when each rule's seeds are
+    drawn again and again. These say how much of an order is luck; where rules are nearly alike they need not hold the τ
+    of the true medians."""
     rng = generator(1, "order")
     drawn = [np.median(rng.choice(each, (DRAWS, len(each))), axis=1) for each in found]
-    taus = [kendalltau(medians, theirs).statistic for medians in np.transpose(drawn)]
-    low, high = np.quantile(taus, [0.025, 0.975])
-    return float(kendalltau([median(each) for each in found], theirs).statistic), float(low), float(high)
+    rows = [[median(each) for each in found], *np.transpose(drawn)]
+    tau, *redrawn = np.nan_to_num([kendalltau(medians, theirs).statistic for medians in rows])
+    low, high = np.quantile(redrawn, [0.025, 0.975])
+    return float(tau), float(low), float(high)
 
 
 def _on_pendulum(mean: Rule) -> Rule:

@@ -74,3 +74,4 @@ def test_an_order_that_seeds_agree_on_is_no_luck_and_one_they_do_not_is() -> Non
     tau, low, high = order(alike, [1, 2, 3, 4])
     assert tau == 1
     assert low < 0 < high
+    assert order([[1.0, 1.0]] * 4, [1, 2, 3, 4]) == (0, 0, 0)
