@@ -145,8 +145,8 @@ class _Starts(Config):
 
 
 class GoalSettings(_Starts):
-    """Settings of Goal in a study: where the player begins, in metres. From nearer than 8 m the keeper would have the
-    ball at once."""
+    """Settings of Goal in a study: where the player begins, in metres. From 11 m on no shot passes the keeper, and
+    from 12 m on it has the ball at once, whatever the player does."""
 
     ranges = ("x", "y")
     x_min: Annotated[float, Field(strict=True, ge=0.0, le=12.0)] = 0.0

@@ -36,7 +36,8 @@ Departures from the paper:
    learning is slow, and the largest where a task is stuck at a half, which then had up to 95 % of the diet.
 9. With progress, weights are shared as in EXP3.S (Auer et al. 2002, section 8): to (4b) comes (e α / N) Σ_j w_t(j),
    with α = 0.001. Where nothing changes, all tasks are practised equally often again after about a thousand iterations.
-   Without this a task that has been learned leads for as long again as that took.
+   Without this a task that has been learned leads for as long again as that took. And r(i) fades by 0.1 % an iteration
+   until the next report: where none comes any more, a change of long ago does not pay for ever.
 10. A task may have no decisions, as its first ones are on their way or were lost. It waits, and the others share p: of
    those that have some, each is chosen with p(i) / Σ_j p(j), which is also the p(i) of (4b). Where that leaves a stage
    of the baselines nothing, it goes on with the newest stage before it that has some.
@@ -58,7 +59,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Signal = Literal["return", "progress", "td"]
-_FADE = 0.999
+_FADE = 0.999  # of what was told, each iteration
 _ALPHA = 0.1  # of R̄
 _FAST, _SLOW = 0.3, 0.03  # of R⁺ and R⁻
 _SURE = 2.0  # in σ: from here on a change is more than chance, and at twice as much r is 1
@@ -191,8 +192,9 @@ class Exp3(Scheduler):
             self.r[i] = min(1.0, td / self.largest) if self.largest > 0 else 0.0
         shared = e * _SHARED / self.N * sum(map(exp, self.ln_w)) if self.signal == "progress" else 0.0
         self.ln_w[i] += self.gamma * self.r[i] * self.shared / (self._p()[i] * self.N)
-        if shared:
+        if self.signal == "progress":
             self.ln_w = [log(exp(each) + shared) for each in self.ln_w]
+            self.r = [_FADE * each for each in self.r]
         top = max(self.ln_w)
         self.ln_w = [each - top for each in self.ln_w]
 

@@ -102,6 +102,11 @@ class Learning(Session):
     def remember(self) -> None:
         """At the end of a round, before the next one is played."""
 
+    @property
+    def learned_since(self) -> bool:
+        """Whether anything was learned since the last checkpoint without a new decision."""
+        return False
+
     def interrupted(self) -> Iterator[AnyEvent]:
         """Finish the round whose end a command interrupted."""
         return iter(())
@@ -115,7 +120,7 @@ class Learning(Session):
         """Checkpoint what was learned since the last round when a command comes, except where a synchronous study is to
         continue as if never interrupted: that one repeats the round."""
         since = self.steps - self.kept
-        if not since:
+        if not since and (self.waiting or not self.learned_since):
             return
         if not self.waiting:
             self.saved = self.checkpoint()

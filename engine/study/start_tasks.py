@@ -26,6 +26,8 @@ from engine.study.sampler_factory import seated
 Fault = tuple[str, str]
 TRIED = 10_000
 """Decisions by chance in which an episode must end for it to be known whether its game tells of wins."""
+TRIES = 100
+"""Episodes by chance of which one must outlast its first decision, or be won by it."""
 SAY_ENDS = "say the least score of an episode (low) and the largest one (high)"
 
 
@@ -120,6 +122,9 @@ class _Checks:
         except ConfigError as error:
             yield f"tasks.{i}", f"no episode can begin here: {error.problems[0].message}"
             return
+        if _lost_at_once(game, self.config.seed, self.should_stop):
+            yield f"tasks.{i}", f"no episode can begin here: by chance, all of {TRIES} were lost at the first decision"
+            return
         if self.ends is None and self._wins is None:
             self._wins = _tells_wins(game, self.config.seed, self.should_stop)
 
@@ -157,6 +162,23 @@ def _declared(game: TrainGame, longest: int) -> Ends:
     if built_in(game.name) is not None:
         return declared_ends(game.name).get("score", (-math.inf, math.inf))
     return ends_of_returns(game.name, game.settings, longest)
+
+
+def _lost_at_once(game: Game, seed: int, should_stop: ShouldStop) -> bool:
+    """Whether every one of ``TRIES`` episodes that are played by chance is lost at its first decision, though episodes
+    of the game may have more. Raises SimulatorError and Cancelled."""
+    if in_turns(game) or game.spec.max_ticks == 1:
+        return False
+    player, seeds = RandomPlayer(game.spec.seats[0]), np.array([seed], np.uint64)
+    step = game.reset(seeds)
+    for tick in range(TRIES):
+        if should_stop():
+            raise Cancelled("The study was asked to stop")
+        keys = noise_keys(seeds, np.array([tick]), 0)
+        step = game.step([player(Batch(step.observations[0], step.masks[0], keys)).actions])
+        if step.ended is None or not (step.ended.win == 0).all():
+            return False
+    return True
 
 
 def _tells_wins(game: Game, seed: int, should_stop: ShouldStop) -> bool | None:

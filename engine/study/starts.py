@@ -142,7 +142,7 @@ class _Starts(EvaluatedRounds):
         self.config = self.task = config
         self.actors: Actors | None = None
         self.before = self.reported_lost = NOTHING
-        self.table = ""
+        self.table, self.kept_iterations = "", 0
         self.job = secrets.token_hex(8)
         self._heard_at = time.monotonic()
 
@@ -201,6 +201,11 @@ class _Starts(EvaluatedRounds):
 
     def done(self) -> bool:
         return self.curve.iterations >= self.config.iterations
+
+    @property
+    def learned_since(self) -> bool:
+        """While no decision arrives, the agent learns from those that it remembers."""
+        return self.curve.iterations > self.kept_iterations
 
     def due(self) -> int:
         return self.config.ticks if self.done() else self.curve.iterations // self.config.every
@@ -288,7 +293,7 @@ class _Starts(EvaluatedRounds):
         return kept | {"checkpoint": self.saved} | ({"table": self.table} if self.table else {})
 
     def checkpoint(self) -> str:
-        self.kept = self.steps
+        self.kept, self.kept_iterations = self.steps, self.curve.iterations
         meta = {"over": self.over, "table": self.table, "missing": list(self.missing)} | self.closing()
         if self.config.replay.where == "redis":
             meta["job"] = self.job
@@ -307,6 +312,6 @@ class _Starts(EvaluatedRounds):
         self.load_closing(meta)
         self.over, self.table = meta["over"], meta["table"]
         self.job = meta.get("job", self.job)
-        self.saved, self.kept = digest, self.steps
+        self.saved, self.kept, self.kept_iterations = digest, self.steps, self.curve.iterations
         self.before = Lost(*meta["missing"])
         self.reported_lost = self.before

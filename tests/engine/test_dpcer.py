@@ -263,3 +263,15 @@ def test_choices_are_those_on_record_and_the_same_after_a_checkpoint(method: Met
     golden = json.loads(GOLDEN.read_text())[f"{method}-{signal}"]
     assert first.p.tolist() == pytest.approx(golden["p"], abs=1e-12)
     assert np.bincount(run(again, 200), minlength=4).tolist() == golden["counts"]
+
+
+def test_a_change_that_nobody_tells_of_any_more_stops_paying() -> None:
+    """As where a Redis is lost: learning goes on from what is remembered, and no episode is heard of."""
+    chosen = Exp3(4, generator(1))
+    chosen.r = [0.0, 0.0, 1.0, 0.0]
+    for _ in range(300):
+        chosen.learned(chosen.choose(), 0)
+    assert chosen.p[2] > 0.7
+    for _ in range(10_000):
+        chosen.learned(chosen.choose(), 0)
+    assert chosen.p.max() < 0.3

@@ -86,6 +86,8 @@ def test_the_scripted_attacker_scores_about_as_often_as_helios_and_random_play_h
     assert 0.75 <= against[:, 0].mean() <= 0.87, "Helios: 0.814"
     assert 65 < alone[alone[:, 0] == 1, 1].mean() < 80, "Helios: 72 steps"
     assert (against[:, 2] == 2).mean() > 0.05, "the keeper stops some"
+    nobody = played(HalfField(), RandomPlayer(HalfField().spec.seats[0]), many)
+    assert nobody[:, 0].mean() < 0.01
     chance = played(HalfFieldGoalkeeper(), RandomPlayer(HalfFieldGoalkeeper().spec.seats[0]))
     assert chance[:, 0].mean() < 0.01
     assert (chance[:, 2] == 3).mean() > 0.9

@@ -211,3 +211,11 @@ def test_a_start_from_which_no_episode_can_begin_is_refused_at_its_field(setting
 def test_a_script_refuses_another_game(script: Any, other: Any) -> None:
     with pytest.raises(ConfigError, match="this is another game"):
         script(other().spec.seats[0])
+
+
+@pytest.mark.parametrize(("first", "enemy"), [(1, 0), (2, 1), (3, 1)])
+def test_a_player_sees_the_enemy_of_the_platform_on_which_it_begins(first: int, enemy: int) -> None:
+    game = Platform(first=first)
+    (seen,) = game.reset(np.array([1], np.uint64)).observations[0].values()
+    at = platform.LEFT[enemy] + platform.WIDTH[enemy] - platform.WIDE
+    assert seen[0, 2] == pytest.approx(at / platform.END)

@@ -527,6 +527,40 @@ def test_a_start_in_which_no_episode_begins_is_named(store: FolderStore, monkeyp
     assert "tasks.1: no episode can begin here: there is no ground here" in only.message
 
 
+@pytest.mark.parametrize(
+    ("game", "at"),
+    [
+        ("goal", {"x_min": 12.0, "x_max": 12.0, "y_min": 0.0, "y_max": 0.0}),
+        ("half-field-keeper", {"ball_x_min": 0.98, "ball_x_max": 0.98, "ball_y_min": 0.0, "ball_y_max": 0.0}),
+    ],
+)
+def test_a_start_at_which_the_keeper_has_the_ball_already_is_named(
+    game: str, at: dict[str, Any], store: FolderStore
+) -> None:
+    tasks = [{"name": "lost", "settings": at}, {"name": "as usual", "hard": True}]
+    (only,) = run(study(game=game, tasks=tasks), store)
+    assert isinstance(only, Failed)
+    assert "tasks.0: no episode can begin here: by chance, all of 100 were lost at the first decision" in only.message
+    assert "tasks.1" not in only.message
+
+
+def test_what_was_learned_without_new_decisions_is_kept_when_a_command_comes(store: FolderStore) -> None:
+    """As where a Redis is lost: the agent learns from what it remembers."""
+    made = _Starts(study(sampling="asynchronous"), store, lambda: "")
+    made._prepare(begun=False)
+    made.saved = made.checkpoint()
+    before = made.saved
+    assert not list(made.keep("pause"))
+    assert made.saved == before
+    made.curve.iterations += 3
+    assert not list(made.keep("pause"))
+    assert made.saved != before
+    again = _Starts(study(sampling="asynchronous"), store, lambda: "")
+    again._prepare(begun=True)
+    again.restore(made.saved)
+    assert again.curve.iterations == 3
+
+
 def test_the_hard_start_is_the_last_whereever_it_stands_in_the_list() -> None:
     config = study(tasks=[TASKS[2], TASKS[0], TASKS[1]])
     assert [task.name for task in config.ordered] == ["The last platform", "From the second", "All three"]

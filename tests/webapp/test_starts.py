@@ -27,15 +27,17 @@ from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from webapp.api import tokens
 from webapp.games.models import Simulator
+from webapp.lib.words import NBSP
 from webapp.starts import rows
 from webapp.starts.asking import StartsForm
 from webapp.starts.figures import figures
 from webapp.starts.picture import LEAST, PICTURES
-from webapp.starts.reading import Practised, StartsResult
+from webapp.starts.reading import Practised, StartsResult, by_wins
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, again, estimates, kinds
 from webapp.studies.models import Job, Status
 from webapp.studies.rounds import evenly
+from webapp.studies.table_rows import latest
 from webapp.training import curve
 
 pytestmark = pytest.mark.django_db
@@ -153,7 +155,7 @@ def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episod
     assert {row[1] for row in chart.rows} <= {"", str(job.config["episodes"])}
     assert str(job.config["episodes"]) in {row[1] for row in chart.rows}
     content = designer.get(page(job)).content.decode()
-    for said in ("<title>From the second, ", "the shade around a line is its 95", "fresh episodes that"):
+    for said in ("<title>From the second, ", "the shade around a line is its 95", "episodes that the agent never learns from"):
         assert said in content
 
 
@@ -202,14 +204,50 @@ def test_the_beginning_of_a_long_training_is_drawn_by_itself_too(team: Studio) -
     assert [len(small.chart.lines[0].points) for small in (whole, early)] == [40, 10]
 
 
+@pytest.mark.parametrize(
+    ("episodes", "told"),
+    [(100, ": 99 of 100 episodes must succeed"), (20, ", which 20 episodes are too few to show"), (1000, "")],
+)
+def test_the_page_says_how_many_episodes_must_succeed_for_a_start_to_be_mastered(episodes: int, told: str) -> None:
+    assert by_wins(episodes).mastered == f"A start is mastered once its whole range is at 90{NBSP}% or above{told}"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "told", "ranked"),
+    [
+        ({"kind": "exp3"}, "Where it learns most. It goes where its success changes", True),
+        ({"kind": "exp3", "signal": "return"}, "Where its success is high. It mostly stays", True),
+        ({"kind": "drc", "bar": 0.5}, f"The next is added at 50{NBSP}% success", False),
+        ({"kind": "db"}, "No places: only the hard start was practised.", False),
+    ],
+)
+def test_the_page_says_how_starts_were_chosen_and_ranks_them_only_where_that_tells(
+    scheduler: dict[str, Any], told: str, ranked: bool, team: Studio, designer: Client
+) -> None:
+    job = played(team, scheduler=scheduler)
+    content = designer.get(page(job)).content.decode()
+    assert told in content
+    assert ("The hardest first." in content) is ranked
+    assert any(row.rank for row in StartsResult(job, curve.columns(job, 300), latest(job)).rows) is ranked
+
+
+def test_of_very_many_rounds_the_page_says_how_many_are_drawn(team: Studio) -> None:
+    job = played(team)
+    job.tick = 1000
+    columns = {name: [float(n * k) for k in range(1, 251)] for name, n in (("tick", 4), ("iterations", 40))}
+    reading = StartsResult(job, columns | {"task-3/return": [0.1] * 250}, None)
+    assert reading.thinned == "Of 1,000 rounds, 250 are drawn."
+    assert figures(reading)[1].text == "The same reward in the first 248 rounds."
+
+
 def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studio, designer: Client) -> None:
     job = recorded(team, cart(), "Cart")
     content = designer.get(page(job)).content.decode()
     for told in ("How well it does", "Share of the way from 0 to 500, higher",
                  "does not tell who wins, so success is how far",
-                 "come 90\N{NO-BREAK SPACE}% of the way from 0 to 500, to 450"):  # fmt: skip
+                 "is 90\N{NO-BREAK SPACE}% of the way from 0 to 500, at 450, or further"):  # fmt: skip
         assert told in content, told
-    for untrue in ("Share of episodes", "in 90 of 100 episodes", "How often it succeeds"):
+    for untrue in ("Share of episodes", "must succeed", "How often it succeeds"):
         assert untrue not in content, untrue
     found = kinds.parts_of("starts").found(job)
     assert found is not None
@@ -313,7 +351,7 @@ def test_what_is_typed_wrong_for_another_game_does_not_matter_and_is_kept(team: 
 
 
 def test_of_more_starts_than_rows_the_hard_one_is_kept_and_what_is_left_out_is_named(team: Studio) -> None:
-    easier = [{"name": f"s{i}", "settings": {"first": 2, "max_ticks": 20}} for i in range(1, 7)]
+    easier = [{"name": f"s{i}", "settings": {"first": 2, "max_ticks": 19 + i}} for i in range(1, 7)]
     hard = {"name": "goal of all", "hard": True, "settings": {"first": 1, "max_ticks": 50}}
     job = played(team, tasks=[{"name": "only shorter", "settings": {"max_ticks": 9}}, *easier, hard])
     typed = StartsForm.typed_of(job)

@@ -76,7 +76,6 @@ def test_starts_that_several_have_are_drawn_too_and_those_of_one_alone_are_not(m
     [
         ({"tasks": [TASKS[0], {"name": "hard", "hard": True, "settings": {"first": 2}}]}, "begins elsewhere"),
         ({"game": {"name": "platform", "settings": {"max_ticks": 40}}}, "begins elsewhere, or its game"),
-        ({"scheduler": {"low": 0.0, "high": 2.0}}, "between other scores"),
     ],
 )
 def test_what_does_not_learn_the_same_is_said_and_not_drawn(
@@ -91,6 +90,15 @@ def test_what_does_not_learn_the_same_is_said_and_not_drawn(
     chosen = designer.get(address(one)).content.decode()
     assert re.search(rf'value="{other.pk}" disabled', chosen)
     assert f'value="{one.pk}" checked' in chosen
+
+
+def test_only_ends_of_scores_by_which_success_was_told_keep_trainings_apart(team: Studio) -> None:
+    """Platform tells who wins, so between what scores lie means nothing there."""
+    one, other = played(team), played(team, scheduler={"low": 0.0, "high": 2.0})
+    assert why_apart(other, one) == ""
+    for job, largest in ((one, 1.0), (other, 2.0)):
+        job.metrics = {**job.metrics, "least_score": 0.0, "largest_score": largest}
+    assert why_apart(other, one) == "its success is measured between other scores"
 
 
 def test_starts_are_compared_by_their_names_and_the_hard_one_with_the_hard_one(team: Studio) -> None:

@@ -43,6 +43,11 @@ SIGNALS = {
     "return": "Its success is high",
     "td": "Its forecasts are wrong",
 }
+DRAWN_BY = {
+    "return": ("Where its success is high", "It mostly stays with the start that pays first."),
+    "td": ("Where its forecasts are wrong", "It also stays where chance decides, which nobody can forecast."),
+}
+"""What a signal other than the usual one makes of “where it learns most”."""
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
     "never": ("Nobody waits", "Players and learner work at the same time. No two trainings are quite the same."),
@@ -82,7 +87,7 @@ class StartsForm(LearningForm):
     )  # fmt: skip
     signal = forms.ChoiceField(
         label="What draws it to a start", choices=list(SIGNALS.items()), required=False,
-        help_text="Where it learns most.",
+        help_text="Only where it learns from the start where it learns most.",
     )  # fmt: skip
     low: Any = NumberField(
         label="Least score of an episode", required=False, usual="as the game says",

@@ -19,7 +19,7 @@ from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts.asking import SCHEDULERS
 from webapp.starts.figures import SmallChart
-from webapp.starts.reading import ALONG, ROUNDS, SHARES, StartRow, StartsResult, SuccessWords, whole
+from webapp.starts.reading import ALONG, ROUNDS, SHARES, StartRow, StartsResult, SuccessWords, score_ends, whole
 from webapp.studies.compare.differences import Difference, differences, same
 from webapp.studies.compare.names import ABSENT
 from webapp.studies.lines import Column, LineRange, Lines, ends, known
@@ -226,7 +226,8 @@ def why_apart(job: Job, first: Job) -> str:
         return "it learns another game"
     if _where(mine, mine.ordered[-1]) != _where(theirs, theirs.ordered[-1]):
         return "its hard start begins elsewhere, or its game has other settings"
-    if mine.scheduler.ends != theirs.scheduler.ends:
+    scores = [found for each in (job, first) if (found := score_ends(each.metrics)) is not None]
+    if len(set(scores)) > 1:
         return "its success is measured between other scores"
     return ""
 

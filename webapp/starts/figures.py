@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.config.starts import LARGEST_VALUE
+from webapp.lib.words import number
 from webapp.starts.reading import StartsResult
 from webapp.studies.lines import Lines
 
@@ -39,6 +40,6 @@ def figures(result: StartsResult) -> list[SmallChart]:
     found = [SmallChart(title, text, result.lines(what)) for what, title, text in DRAWN]
     early = result.rounds // EARLY
     if result.rounds >= FEWEST:
-        text = f"The same reward in the first {early} rounds."
+        text = f"The same reward in the first {number(result.round_at(early - 1))} rounds."
         found.insert(1, SmallChart("Reward of an episode at first", text, result.lines("return", first=early)))
     return [each for each in found if each.chart.lines]

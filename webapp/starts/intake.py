@@ -20,7 +20,7 @@ from webapp.studies.intake import Table
 from webapp.training import games, methods
 from webapp.training.intake import AloneIntake
 
-HERE = "the site has a Redis of its own for this: leave it empty"
+HERE = "here each training has a Redis of its own, or the one that the operator named: leave it empty"
 
 
 class StartsIntake(AloneIntake):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.config.starts import ReplayConfig, StartsConfig
+from engine.config.starts import ReplayConfig, SchedulerConfig, StartsConfig
 from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
-from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm
+from webapp.starts.asking import DRAWN_BY, SCHEDULERS, SIGNALS, StartsForm
 from webapp.starts.figures import figures
 from webapp.starts.intake import StartsIntake
 from webapp.starts.reading import ROUNDS, StartsResult, score_ends
@@ -25,6 +25,14 @@ HEADS = ("start", "hard", "success", "low", "high", "perhaps", "surely", "forgot
 """Columns of the starts for programs."""
 FEW = 200
 """Minibatches in a round of first rounds, and decisions before learning at most."""
+
+
+def how(chosen: SchedulerConfig) -> tuple[str, str]:
+    """From which start it learns next, and what that means."""
+    title, text = SCHEDULERS[chosen.kind]
+    if chosen.kind == "exp3" and chosen.signal != "progress":
+        return DRAWN_BY[chosen.signal]
+    return title, text.replace(percent(SchedulerConfig().bar), percent(chosen.bar))
 
 
 class EasierStarts(Rehearsed, OneAgent):
@@ -50,7 +58,7 @@ class EasierStarts(Rehearsed, OneAgent):
             "reading": reading,
             "figures": figures(reading),
             "explains": "starts/figures.html",
-            "how": SCHEDULERS[job.config["scheduler"]["kind"]],
+            "how": how(reading.config.scheduler),
             "sharing": self.crowded(reading.config),
         }
 

@@ -4,13 +4,17 @@ forgotten, and how hard each start is."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from engine.arrays import Bundle
 from engine.config import parse
 from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, StartTask, name_of
+from engine.means import range_of
 from webapp.lib.figures import share_with_ends
-from webapp.lib.words import number, percent, plural
+from webapp.lib.words import NBSP, number, percent, plural
 from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
 from webapp.starts.rows import where
 from webapp.studies.lines import Column, Frame, LineRange, Lines, ends, known, marks, path
@@ -83,6 +87,13 @@ class StartRow(NamedTuple):
     where: str
 
 
+LARGE = 200
+"""Episodes of an evaluation from which on nobody is told how many must succeed."""
+_IN_TURN = "No places: each start was practised in its turn, so when it was mastered says little about how hard it is."
+UNRANKED = {"dbc": _IN_TURN, "drc": _IN_TURN, "db": "No places: only the hard start was practised."}
+"""Why starts have none, by the way in which the next is chosen."""
+
+
 class SuccessWords(NamedTuple):
     """What success is on the page of a job: the ``title`` of its chart, of what it is a ``share``, what the caption
     says of it (``meaning``), and when a start is ``mastered``."""
@@ -98,10 +109,30 @@ class SuccessWords(NamedTuple):
         return f"{self.share}, higher → better"
 
 
-BY_WINS = SuccessWords(
-    "How often it succeeds", "Share of episodes that succeed", "",
-    "A start is mastered when it succeeds in 90 of 100 episodes",
-)  # fmt: skip
+@cache
+def needed(episodes: int) -> int | None:
+    """Of so many, the fewest that must succeed for a start to be mastered; None where not even all are enough."""
+    least = None
+    for k in range(episodes, -1, -1):
+        if range_of((np.arange(episodes) < k).astype(np.float64), 0.0, 1.0).low < MASTERED:
+            break
+        least = k
+    return least
+
+
+def by_wins(episodes: int) -> SuccessWords:
+    """Of a game that tells who wins, with evaluations of so many episodes."""
+    least = needed(min(episodes, LARGE))
+    if episodes > LARGE:
+        shown = ""
+    elif least is None:
+        shown = f", which {plural(episodes, 'episode')} are too few to show"
+    else:
+        shown = f": {number(least)} of {plural(episodes, 'episode')} must succeed"
+    return SuccessWords(
+        "How often it succeeds", "Share of episodes that succeed", "",
+        f"A start is mastered once its whole range is at 90{NBSP}% or above{shown}",
+    )  # fmt: skip
 
 
 def by_scores(least: float, largest: float) -> SuccessWords:
@@ -111,7 +142,8 @@ def by_scores(least: float, largest: float) -> SuccessWords:
     return SuccessWords(
         "How well it does", f"Share of the way {between}",
         f"The game does not tell who wins, so success is how far the average score is on the way {between}.",
-        f"A start is mastered once its average score has come 90\N{NO-BREAK SPACE}% of the way {between}, to {goal}",
+        f"A start is mastered once the whole range of its average score is 90{NBSP}% of the way {between}, at {goal}, "
+        "or further",
     )  # fmt: skip
 
 
@@ -145,7 +177,7 @@ class StartsResult:
         """What success is here, as far as evaluations have told."""
         last = {name: next(filter(known, reversed(self.columns.get(name, []))), None) for name in (LEAST, LARGEST)}
         ends = score_ends(last)
-        return BY_WINS if ends is None else by_scores(*ends)
+        return by_wins(self.config.episodes) if ends is None else by_scores(*ends)
 
     @property
     def success(self) -> Lines:
@@ -171,6 +203,23 @@ class StartsResult:
     def rounds(self) -> int:
         """Rounds that are drawn."""
         return len(self._x)
+
+    def round_at(self, place: int) -> int:
+        """The number of the round that is drawn at this place, from 0."""
+        ticks = self.columns.get("tick", [])
+        return int(ticks[place] or 0) if place < len(ticks) else place + 1
+
+    @property
+    def thinned(self) -> str:
+        """How many of many rounds are drawn, in a sentence; empty where all are."""
+        if self._tick <= ROUNDS or self.rounds >= self._tick:
+            return ""
+        return f"Of {number(self._tick)} rounds, {number(self.rounds)} are drawn."
+
+    @property
+    def unranked(self) -> str:
+        """Why starts have no places, in a sentence; empty where they have."""
+        return UNRANKED.get(self.config.scheduler.kind, "")
 
     @property
     def together(self) -> str:
@@ -205,8 +254,8 @@ class StartsResult:
 
     @property
     def rows(self) -> list[StartRow]:
-        """The starts, the hardest first."""
-        order = sorted(range(len(self.names)), key=self._hardness, reverse=True)
+        """The starts, the hardest first; where they have no places, from the hard one to the easiest."""
+        order = sorted(range(len(self.names)), key=None if self.unranked else self._hardness, reverse=True)
         return [self.row(i) for i in order]
 
     def _hardness(self, i: int) -> tuple[float, float, int]:
@@ -253,7 +302,7 @@ class StartsResult:
 
     def _rank(self, i: int) -> str:
         """Its places in the ranking that the ranges allow, 1 the hardest; empty while nothing is known."""
-        if self._value("success", i) is None:
+        if self.unranked or self._value("success", i) is None:
             return ""
         others = [k for k in range(len(self.names)) if k != i]
         harder = sum(self._surely_harder(k, i) for k in others)

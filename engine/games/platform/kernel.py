@@ -108,7 +108,7 @@ def land(state: Any) -> None:
 def moment(state: Any, action: int, amount: float, word: Any, k: int) -> int:
     """A moment of a battle. Returns whether and how its episode ended."""
     push(state, action, amount, word, k)
-    awake = 1 if state[X] > LEFT[1] else 0
+    awake = 1 if state[X] >= LEFT[1] else 0
     state[X] = clip(state[X] + state[SPEED] * DT, 0.0, END)
     state[Y] += state[RISE] * DT
     state[SPEED] *= DECAY
@@ -176,7 +176,7 @@ def observe(battles: Any, states: Any, out: Any) -> None:
     higher the next one is, which is 0 here."""
     for i in battles:
         x, on = states[i, X], platform(states[i, X])
-        e = ENEMY + 2 if x > LEFT[1] else ENEMY
+        e = ENEMY + 2 if x >= LEFT[1] else ENEMY
         out[i, 0], out[i, 1] = (x + WIDE) / (END + WIDE), states[i, SPEED] / FASTEST
         out[i, 2], out[i, 3] = states[i, e] / END, (states[i, e + 1] + ENEMY_SPEED) / (2.0 * ENEMY_SPEED)
         out[i, 4], out[i, 5], out[i, 6] = WIDTH[on] / WIDTH[1], 0.0, 0.0
