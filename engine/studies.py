@@ -48,7 +48,7 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
     for _ in range(LAYERS):
         try:
             study = _parsed(rest, new=new)
-            return Reading(study, wrong or [*(study.alike() if new else ())])
+            return Reading(study, wrong or [*(study.wrong_if_new() if new else ())])
         except ConfigError as error:
             problems = [*_of_the_kind(error.problems)]
         news = elsewhere([*wrong, *((place, "") for place in gone)], problems)

@@ -182,8 +182,8 @@ GAMES: dict[str, AgentGame] = {
         between="A wall in the way stops it: then it bumps and does not move.",
     ),
     "navigation": AgentGame(
-        "Cover all targets", "Three agents steer on a square and must cover three targets together. All have the same "
-        "policy and the same reward, so nobody is told who did what.",
+        "Cover all targets", "Three agents steer on a square and must cover three targets together. They are paid "
+        "as a team, so nobody is told who did what.",
         "engine.games.navigation:Navigation", "numbers", "continuous", 300, _NAVIGATION, ("team",), 3,
         captions=_NAVIGATION_CAPTIONS, clock=Clock(40, "frame_skip", 1), alone=True,
     ),

@@ -108,6 +108,11 @@ class ArenaConfig(Study):
         if self.count > MOST_LESSONS:
             yield "lessons", f"these are {self.count:,} lessons: at most {MOST_LESSONS:,} in all"
 
+    def wrong_if_new(self) -> Iterator[tuple[str, str]]:
+        """Of the best of a lesson those that do not learn in it."""
+        for i, lesson in enumerate(self.lessons):
+            yield from ((f"lessons.{i}.{place}", why) for place, why in lesson.not_compared(self.roster))
+
     def _ill_set(self, lesson: LessonConfig) -> Iterator[tuple[str, str]]:
         """(place, sentence) of settings that the game refuses, of a lesson and of each of its matches."""
         whole = self.game.settings | lesson.settings

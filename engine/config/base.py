@@ -93,9 +93,9 @@ class Study(Config):
         """Whether the same seed gives the same end, whoever is faster and wherever it was interrupted."""
         return not getattr(self, "minutes", 0)
 
-    def alike(self) -> Iterator[tuple[str, str]]:
-        """(place, sentence) of parts that are the same as another one, though each should be of its own: asked of what
-        is newly written, once nothing else is wrong with it, as what is left out for being wrong makes parts alike."""
+    def wrong_if_new(self) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of what is refused where it is newly written, and accepted where it was saved. Asked once
+        nothing else is wrong: what is left out for being wrong may look so."""
         yield from ()
 
     def meant(self, patterns: Sequence[Any]) -> tuple[Any, ...]:

@@ -22,10 +22,16 @@ class Arena(NamedTuple):
     learner: Any
     script: str
     steps: int
+    together: bool = False
 
-    def match(self, *sides: str) -> list[str]:
+    def match(self, *sides: str) -> list[Any]:
         """Everybody of each side is steered by one policy; of a game with one side only the first plays."""
-        return [policy for policy in sides[: self.sides] for _ in range(self.squad)]
+        return [entry for policy in sides[: self.sides] for entry in self._side(policy)]
+
+    def _side(self, policy: str) -> list[Any]:
+        """As one where its learner steers a team ``together``; a script plays entities one by one."""
+        whole = [policy] * self.squad
+        return [whole] if self.together and self.squad > 1 and policy != "script" else whole
 
 
 class Preset(NamedTuple):
@@ -100,10 +106,15 @@ def battles_together(course: Table, copies: int, longest: int, usual: int) -> in
     leave a little of it out."""
     learning = {name for name, member in course["roster"].items() if isinstance(member, dict) and "learner" in member}
     each = [
-        lesson["steps"] // max(1, sum(name in learning for match in lesson["matches"] for name in match))
+        lesson["steps"] // max(1, sum(_name(entry) in learning for match in lesson["matches"] for entry in match))
         for lesson in course["lessons"]
     ]
     return max(1, min(usual, int(NEAR * min(each)) // (copies * longest))) if longest else usual
+
+
+def _name(entry: Any) -> str:
+    """Whose an entry of a match is; that of a group is one, too."""
+    return str(entry[0] if isinstance(entry, list) else entry)
 
 
 PRESETS: dict[str, Preset] = {

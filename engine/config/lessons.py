@@ -145,5 +145,15 @@ class LessonConfig(Config):
             if name not in roster or not roster[name].learns:
                 yield place, f"there is no policy {name!r} that learns"
 
+    def not_compared(self, roster: Mapping[str, Member]) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of policies that the best would replace though they do not learn in the lesson."""
+        learning = self.learns(roster)
+        for i, name in enumerate(self.after.best.among if self.after.best else ()):
+            if name not in learning:
+                yield (
+                    f"after.best.among.{i}",
+                    f"{name!r} does not learn in this lesson, so nobody knows how well it does",
+                )
+
     def _afterwards(self) -> Iterator[tuple[str, str]]:
         return ((f"after.{place}", name) for place, name in self.after.named)

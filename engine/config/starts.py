@@ -185,7 +185,7 @@ class StartsConfig(OneTraining):
             for name, why in agent_games.problems(self.game.name, {**self.game.settings, **task.settings}):
                 yield f"tasks.{i}.settings.{name}", why
 
-    def alike(self) -> Iterator[tuple[str, str]]:
+    def wrong_if_new(self) -> Iterator[tuple[str, str]]:
         """Tasks whose episodes begin as another one's: they teach nothing that it does not."""
         whole = [agent_games.whole(self.game.name, self.game.settings | task.settings) for task in self.tasks]
         for i, own in enumerate(whole):

@@ -49,7 +49,8 @@ replays; gradients that samplers compute from their own fragments."""
 
 
 class Learner(Protocol):
-    """Learns from trajectories. ``version`` counts updates, ``steps`` the decisions learned from.
+    """Learns from trajectories. ``version`` counts updates, ``steps`` the decisions learned from, of ``total`` in the
+    whole training, along which schedules fall.
 
     ``takes``: the data it learns from; one that takes gradients, too, gets these when sampling is asynchronous.
     ``vectors``: names of the vectors it publishes, including ``actor``, with which samplers play. The kinds of action
@@ -59,6 +60,7 @@ class Learner(Protocol):
     vectors: ClassVar[tuple[str, ...]]
     version: int
     steps: int
+    total: int
     stopped: Callable[[], bool]
     """Asked between minibatches of a long update, which ends early once it is True."""
 

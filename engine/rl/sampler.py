@@ -28,8 +28,8 @@ from engine.rng import battle_seeds
 
 class Episode(NamedTuple):
     """A finished episode for one seat: its seed and length in decisions (the seat's own, where seats take turns), its
-    returns float64[R] (undiscounted), win, score and named signals float64[S]; the policy on the seat, and those on the
-    ``others`` in seat order."""
+    returns float64[R] (undiscounted), win, score and named signals float64[S]; the policy on the seat, and, in seat
+    order, those of its ``others``: of all seats that are not on its side."""
 
     seat: int
     seed: int
@@ -40,6 +40,16 @@ class Episode(NamedTuple):
     signals: NDArray[np.float64]
     policy: str = ""
     others: tuple[str, ...] = ()
+
+
+def sides_of(spec: MDPSpec) -> list[int]:
+    """The side of each seat. Where nobody says who is on whose side, each seat is one of its own."""
+    return [seat // spec.squad for seat in range(len(spec.seats))]
+
+
+def opposing(who: Sequence[str], seat: int, sides: Sequence[int]) -> tuple[str, ...]:
+    """Those on seats of other sides, in seat order."""
+    return tuple(name for name, side in zip(who, sides, strict=True) if side != sides[seat])
 
 
 def cast_for(spec: MDPSpec, learning: Mapping[str, Model], cast: Cast | None) -> Cast:
@@ -60,17 +70,18 @@ class Sampler:
     """n battles of a game, some of whose seats learn.
 
     ``learning``: the models of learning policies by id; ``cast``: the policies on the seats (default: the only learning
-    policy on every seat); ``players``: gives the other players; ``entities``: as ``engine.rl.seats.Seats``. Streams of
-    a policy's trajectory are the battles of its first seat, then those of the next. Raises ConfigError when learning
-    policies and cast do not match, or when a seat of a policy has other observations, actions or rewards than the
-    policy.
+    policy on every seat); ``players``: gives the other players; ``entities``: as ``engine.rl.seats.Seats``; ``sides``:
+    the side of each seat, if not as the game says. Streams of a policy's trajectory are the battles of its first seat,
+    then those of the next. Raises ConfigError when learning policies and cast do not match, or when a seat of a policy
+    has other observations, actions or rewards than the policy.
     """
 
     def __init__(
         self, mdp: VectorMDP, learning: Mapping[str, Model], battles: int, length: int, seed: int, *,
         cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
-        entities: Sequence[int] | None = None,
+        entities: Sequence[int] | None = None, sides: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
+        self.sides = sides_of(mdp.spec) if sides is None else sides
         self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
         cast = cast_for(mdp.spec, learning, cast)
         self.actors = {policy: Actor(model) for policy, model in learning.items()}
@@ -146,7 +157,7 @@ class Sampler:
             R = len(tape.spec.rewards)
             for seat in tape.places:
                 for i in np.flatnonzero(who[:, seat] == names.index(policy)).tolist():
-                    others = tuple(names[k] for s, k in enumerate(who[i].tolist()) if s != seat)
+                    others = opposing([names[k] for k in who[i].tolist()], seat, self.sides)
                     self.episodes.append(
                         Episode(
                             seat, int(ended.seeds[i]), int(ended.lengths[i]), ended.returns[i, seat, :R].copy(),

@@ -23,7 +23,7 @@ from engine.mdp.roles import SeatResult, Trainee, evaluate
 from engine.mdp.trajectory import Trajectory, join
 from engine.rl.cast import Cast, Snapshots
 from engine.rl.policy import Actor, Model
-from engine.rl.sampler import Episode, cast_for
+from engine.rl.sampler import Episode, cast_for, opposing, sides_of
 from engine.rl.seats import Players, nobody_else
 from engine.rng import battle_seeds
 
@@ -108,8 +108,9 @@ class TurnSampler:
 
     def __init__(
         self, mdp: MDP, learning: Mapping[str, Model], battles: int, length: int, seed: int, *,
-        cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
+        cast: Cast | None = None, players: Players = nobody_else, number: int = 0, sides: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
+        self.sides = sides_of(mdp.spec) if sides is None else sides
         self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
         self._cast, self._players = cast_for(mdp.spec, learning, cast), players
         self.actors = {policy: Actor(model) for policy, model in learning.items()}
@@ -187,7 +188,7 @@ class TurnSampler:
                     self.episodes.append(
                         Episode(
                             seat, slot.seed, own.decisions, own.returns, result.win, result.score, signals, policy,
-                            who[:seat] + who[seat + 1 :],
+                            opposing(who, seat, self.sides),
                         )
                     )  # fmt: skip
 

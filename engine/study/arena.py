@@ -20,6 +20,7 @@ from engine.config.rl import AnyLearner
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.devices import on_threads
+from engine.rl.learner import State
 from engine.rl.reward_terms import called
 from engine.simulators import references
 from engine.store import Store
@@ -259,11 +260,20 @@ class _Arena(Learning):
         learned, chosen = self.learned, self._replaced()
         copies = {new: copied(self.policies[old].learner) for new, old in lesson.after.fork.items()}
         for new, state in copies.items():
-            self.policies[new].learner.load(state)
+            self._goes_on_from(new, state)
+        compared = [name for name in lesson.after.best.among if name in self.active] if lesson.after.best else []
         self.course.end(learned, self.tick)
         self.active, self.present, self.began = {}, {}, 0
-        late = [f"Time is up: {self.course.number} of {self.config.count} lessons were held."] if self.late else []
-        return [*ended, *happened(chosen, lesson), *late], climbed
+        late = [f"Time is up in lesson {number + 1} of {self.config.count}."] if self.late else []
+        return [*ended, *happened(chosen, compared, lesson), *late], climbed
+
+    def _goes_on_from(self, name: str, state: State) -> None:
+        """Let a policy go on from what another one keeps. What it was to learn from is still ahead of it: schedules
+        that fall over a training end with that, and not where those of the other one did."""
+        learner = self.policies[name].learner
+        ahead = learner.total - learner.steps
+        learner.load(state)
+        learner.total = max(1, learner.steps + ahead)
 
     def _ended_by(self) -> list[str]:
         """By what the lesson under way ended, where that may be a condition."""
@@ -280,14 +290,14 @@ class _Arena(Learning):
         return found | ({} if math.isnan(stands) else {"lesson_stands": stands})
 
     def _replaced(self) -> list[str]:
-        """Let the best take the place of all that did less well; who was best, or nobody."""
+        """Let the best take the place of all that learned in the lesson and did less well; who was best, or nobody."""
         best = self.course.lesson.after.best
         if best is None:
             return []
         chosen = self.course.best(best)
         for name in best.among if chosen else ():
-            if name not in chosen:
-                self.policies[name].learner.load(copied(self.policies[chosen[0]].learner))
+            if name in self.active and name not in chosen:
+                self._goes_on_from(name, copied(self.policies[chosen[0]].learner))
         return chosen
 
     def _results(self) -> dict[str, str]:
@@ -298,6 +308,7 @@ class _Arena(Learning):
         self.kept = self.steps
         meta = self.curve.state() | {
             "began": self.began, "present": self.present, "late": self.late, "table": self.ending.digest,
+            "totals": {name: policy.learner.total for name, policy in self.policies.items()},
         }  # fmt: skip
         parts = {"round": Bundle(meta, {}), "course": self.course.part(), **self.ending.parts()}
         for policy in self.policies.values():
@@ -311,6 +322,7 @@ class _Arena(Learning):
         self.ending.load(parts, meta["table"])
         for name, policy in self.policies.items():
             policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
+            policy.learner.total = meta.get("totals", {}).get(name, policy.learner.total)
         if parts:
             why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
             raise ConfigError([("resume", why)])

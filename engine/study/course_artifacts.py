@@ -54,9 +54,11 @@ class CourseArtifacts:
 
 
 def twins(config: ArenaConfig, policies: Mapping[str, PolicyTraining]) -> dict[str, str]:
-    """The policies that have the same network as one before them, as after a copy, with its name."""
+    """The policies that have the same network as one before them that enters the tournament, as after a copy, with its
+    name."""
     first: dict[tuple[bytes, bytes], str] = {}
-    named = [(name, policies[name].learner.policy().pack()) for name in config.roster if name in policies]
+    there = [name for name in config.roster if name in policies and name not in config.left_out]
+    named = [(name, policies[name].learner.policy().pack()) for name in there]
     return {name: first[packed] for name, packed in named if first.setdefault(packed, name) != name}
 
 

@@ -16,6 +16,7 @@ from engine.config.lessons import NOBODY_WINS, LessonConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
+from engine.mdp.groups import Group, grouped
 from engine.mdp.interface import SeatSpec, members_of
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns
@@ -97,14 +98,14 @@ class _Checks:
             return
         seats = seating(match, self.config.learners)
         if seats.together and in_turns(game):
-            yield _group(seats), TURNS
+            yield from ((one.place, TURNS) for one in seats.who if one.together)
             return
         try:
             whole = played(game, seats)
             specs = whole.spec.seats
             cast = cast_of(self.config, lesson, seats, specs, Known({}, {}))
         except ConfigError as error:
-            yield _group(seats), error.problems[0].message
+            yield _wrong_group(game, seats), error.problems[0].message
             return
         self.longest = max(self.longest, game.spec.max_ticks)
         known = built_in(self.config.game.name)  # of another game nobody knows whether it plays against its entities
@@ -116,15 +117,19 @@ class _Checks:
             said |= {why for _, why in wrong}
             yield from wrong
         players = players_of(self.config, specs, cast, self.store, Known({}, {}))
-        wrong = [*self._seatable(cast, players, game)]
+        wrong = [*self._seatable(cast, players, game, seats)]
         yield from wrong
         if not self.begun:
             references.begin(game, self.config.seed)
             yield from () if wrong else self._decides(cast, players, whole)
 
-    def _seatable(self, cast: Cast, players: Players, game: Game) -> Iterator[Fault]:
-        for name in dict.fromkeys(c.policy for candidates in cast.seats for c in candidates):
-            yield from self._plays(name, players, game)
+    def _seatable(self, cast: Cast, players: Players, game: Game, seats: Seating) -> Iterator[Fault]:
+        entries: dict[str, str] = {}
+        for one, candidates in zip(seats.who, cast.seats, strict=True):
+            for candidate in candidates:
+                entries.setdefault(candidate.policy, one.place)
+        for name, entry in entries.items():
+            yield from self._plays(name, entry, players, game)
 
     def _decides(self, cast: Cast, players: Players, game: Game) -> Iterator[Fault]:
         """Whether players of one's own can decide in a first state."""
@@ -146,8 +151,8 @@ class _Checks:
             except ConfigError as error:
                 yield from ((f"roster.{name.partition(KINDS)[0]}.{p.place}", p.message) for p in error.problems)
 
-    def _plays(self, name: str, players: Players, game: Game) -> Iterator[Fault]:
-        """Whether a policy that never learns can play."""
+    def _plays(self, name: str, entry: str, players: Players, game: Game) -> Iterator[Fault]:
+        """Whether a policy that never learns, and sits at this entry first, can play."""
         policy = name.partition(KINDS)[0]
         member = self.config.roster[policy]
         if member.learns or member.recalls:
@@ -158,7 +163,7 @@ class _Checks:
                 check_limits(game, member, range(len(game.spec.seats)), f"roster.{policy}", self.config.seed)
         except ConfigError as error:
             place, why = error.problems[0]
-            yield (place, why) if member.own_code else ("who", f"{place}: {why}")  # others may fit elsewhere
+            yield (place, why) if member.own_code else (entry, f"{place}: {why}")  # it may fit elsewhere
 
     def _sits(self, one: Seated, spec: SeatSpec) -> Iterator[Fault]:
         """Whether who learns can learn here, as everywhere else."""
@@ -233,6 +238,12 @@ def _otherwise(name: str, steers: int, first: int) -> str:
     return f"{name!r} steers {here} here, and {there} where it was named first: take another policy for one of the two"
 
 
-def _group(seats: Seating) -> str:
-    """The entry of a match's first group."""
-    return next((one.place for one in seats.who if one.together), "who")
+def _wrong_group(game: Game, seats: Seating) -> str:
+    """The entry of the first group that cannot be; without one, the list."""
+    for one, group in zip(seats.who, seats.groups, strict=True):
+        alone = [Group((i,)) for i in range(len(game.spec.seats)) if i not in group.seats]
+        try:
+            grouped(game, [group, *alone])
+        except ConfigError:
+            return one.place
+    return "who"

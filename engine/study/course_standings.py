@@ -29,7 +29,9 @@ def _lines(found: list[Standing], met: bool) -> Iterator[str]:
         seen = f"; seen {_share(one.picked, one.picked_low, one.picked_high)}" if math.isfinite(one.picked) else ""
         yield f"{place}. {one.name}: {_share(one.share, one.low, one.high)}; {points}{seen}"
     if not surely_first(found, met):
-        yield f"That {found[0].name} is the strongest is not sure: its range meets another one's."
+        unknown = not met and not all(math.isfinite(one.rating) for one in found)
+        why = "not everybody has Elo points" if unknown else "its range meets another one's"
+        yield f"That {found[0].name} is the strongest is not sure: {why}."
 
 
 def _share(share: float, low: float, high: float) -> str:

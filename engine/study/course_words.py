@@ -61,19 +61,24 @@ def ended_by(config: ArenaConfig, number: int, learned: int, mean: float, *, rea
     yield f"Lesson {number + 1} of {config.count} ended {how}, after {learned:,} decisions: {stands}."
 
 
-def happened(chosen: Sequence[str], lesson: LessonConfig) -> Iterator[str]:
-    """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
+def happened(chosen: Sequence[str], compared: Sequence[str], lesson: LessonConfig) -> Iterator[str]:
+    """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it ``compared``."""
     after = lesson.after
     if after.pool:
         yield f"Among the earlier selves from now on, to be played against: {_and(after.pool)}."
     if after.best is not None:
-        yield _compared(chosen, after.best.among)
+        yield _compared(chosen, compared)
     for new, old in after.fork.items():
         yield f"{new} goes on as a copy of {old}."
 
 
 def _compared(chosen: Sequence[str], among: Sequence[str]) -> str:
     """Who was best, and who goes on from its network."""
+    if len(among) < 2:
+        who = f"only {among[0]}" if among else "nobody"
+        return (
+            f"Of those of whom the best was to go on, {who} learned in this lesson: each goes on from its own network."
+        )
     if not chosen:
         return f"None of {_and(among)} ended an episode, so nobody goes on from another one's network."
     others = [name for name in among if name not in chosen]

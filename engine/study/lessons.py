@@ -245,6 +245,7 @@ def match_sampler(
     given: dict[str, Any] = {
         "learning": learning, "battles": config.environments, "length": config.fragment, "seed": config.seed,
         "cast": cast, "players": players_of(config, specs, cast, store, lesson.known), "number": number,
+        "sides": [one.entities[0] // game.spec.squad for one in seats.who],
     }  # fmt: skip
     entities = [one.entities[0] for one in seats.who]
     made = TurnSampler(whole, **given) if in_turns(whole) else Sampler(whole, **given, entities=entities)

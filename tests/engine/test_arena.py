@@ -7,6 +7,7 @@ import contextlib
 import re
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.config.arena import ArenaConfig
 from engine.config.base import parse
 from engine.config.lessons import UntilConfig
 from engine.config.tournament import TournamentConfig
+from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.games.pong.game import VectorPong
@@ -27,12 +29,14 @@ from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.groups import Grouped
 from engine.mdp.interface import members_of
 from engine.rl.policy import Policy
-from engine.rl.sampler import Episode
+from engine.rl.sampler import Episode, opposing, sides_of
 from engine.simulators import references
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
+from engine.study.arena import _Arena
 from engine.study.course import Course, PupilCurve, Recent, beginner
+from engine.study.course_artifacts import twins
 from engine.study.course_checks import check
 from engine.study.course_words import happened
 from engine.study.lessons import Known, Lesson, Matches, cast_of, sampler, seating
@@ -358,9 +362,75 @@ def test_of_equally_good_ones_each_goes_on_from_its_own_network(
     assert "a and b did equally well, and c goes on from a's network." in said(found)
     went_on = {name: end.artifacts[f"policy/{name}"] for name in means}
     assert went_on == {"a": last["policy/a@1"], "b": last["policy/b@1"], "c": last["policy/a@1"]}
-    assert list(happened(["a", "b", "c"], config.lessons[0])) == [
+    assert list(happened(["a", "b", "c"], ["a", "b", "c"], config.lessons[0])) == [
         "a, b and c did equally well, so each goes on from its own network."
     ]
+
+
+def test_a_copy_s_schedule_goes_on_to_the_end_of_what_it_is_to_learn_from(store: FolderStore) -> None:
+    """Its rate falls to 0 with the course, not with what the other one was to learn from."""
+    falling = {"learner": {**PPO["learner"], "schedule": "linear"}}
+    two = [lesson(["a", 3], steps=512, after={"fork": {"b": "a"}}), lesson(["b", 3], steps=256)]
+    config = course({"a": falling, "b": falling, 3: "random"}, two, checkpoint_every=64)
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished), found[-1]
+    assert found[-1].artifacts["policy/b"] != found[-1].artifacts["policy/a"], "it has learned"
+    middle = next(e for e in rounds(found) if e.metrics["lesson"] == 2)
+    made = _Arena(config, store, lambda: "")
+    made._prepare(begun=True)
+    made.restore(middle.artifacts["checkpoint"])
+    copy = made.policies["b"].learner
+    assert 0.1 < copy.left < 0.33, "512 decisions of the other one are behind it, and of its own 256 some are left"
+
+
+def test_the_best_of_a_lesson_takes_the_place_of_those_alone_that_learned_in_it(store: FolderStore) -> None:
+    best = {"best": {"among": ["a", "b", "c"], "measure": "return", "of": 100}}
+    table = {
+        "kind": "arena", "game": PONG, "fragment": 16, "environments": 2, "pool": {"kind": "local"},
+        "checkpoint_every": 128, "roster": {"a": PPO, "b": PPO, "c": PPO},
+        "lessons": [lesson(["a", "b"], frozen=["b"], after=best), lesson(["c", "a"])],
+    }  # fmt: skip
+    with pytest.raises(ConfigError) as refused:
+        load(table, new=True)
+    assert [p.place for p in refused.value.problems] == [f"lessons.0.after.best.among.{i}" for i in (1, 2)]
+    assert all("does not learn in this lesson" in p.message for p in refused.value.problems)
+    found = list(run(load(table), store))
+    first = next(e for e in rounds(found) if e.metrics["lesson_over"]).artifacts["checkpoint"]
+    made = _Arena(load(table), store, lambda: "")  # type: ignore[arg-type]
+    made._prepare(begun=True)
+    begun = {name: policy.learner.weights() for name, policy in made.policies.items()}
+    made.restore(first)
+    for name in ("b", "c"):
+        np.testing.assert_array_equal(made.policies[name].learner.weights(), begun[name])
+    assert "only a learned in this lesson: each goes on from its own network." in said(found)
+
+
+def test_of_several_groups_the_one_that_cannot_be_is_named(store: FolderStore) -> None:
+    """The first two entities choose one of several ways, the others steer."""
+    match = {"who": [["a", "a"], ["b", "b"], "c"], "entities": [2, 3, 0, 1, 4]}
+    game = {"name": "python:engine.bench.orchard:Orchard"}
+    with pytest.raises(ConfigError) as refused:
+        check(course({"a": SAC, "b": SAC, "c": SAC}, [lesson(match, steps=20_000)], game=game), store)
+    assert [p.place for p in refused.value.problems] == ["lessons.0.matches.0.who.1"]
+
+
+def test_team_mates_are_nobody_that_was_played_against() -> None:
+    who = ["a", "a@1", "b", "c"]
+    assert opposing(who, 0, [0, 0, 1, 1]) == ("b", "c")
+    assert opposing(who, 2, [0, 0, 1, 1]) == ("a", "a@1")
+    assert opposing(who, 0, [0, 0, 0, 0]) == ()
+    assert opposing(who, 1, [0, 1, 2, 3]) == ("a", "b", "c")
+    game = references.make(parse(TrainGame, TANKS), 1)
+    assert sides_of(game.spec) == [0] * 5 + [1] * 5
+    game.close()
+
+
+def test_a_copy_of_somebody_who_does_not_enter_the_tournament_enters_it() -> None:
+    weights = {"a": b"same", "b": b"same", "c": b"same"}
+    policies: Any = {name: SimpleNamespace(learner=SimpleNamespace(policy=lambda name=name: SimpleNamespace(
+        pack=lambda: (b"", weights[name])))) for name in weights}  # fmt: skip
+    config: Any = SimpleNamespace(roster=dict.fromkeys(weights), left_out=frozenset({"a"}))
+    assert twins(config, policies) == {"c": "b"}
 
 
 def test_a_copy_begins_where_the_other_is(store: FolderStore) -> None:
@@ -671,7 +741,7 @@ def test_a_saved_policy_that_does_not_fit_its_seat_is_an_error_at_its_entry(
     with pytest.raises(ConfigError) as caught:
         check(course({1: SAC, 2: saved}, [lesson([1] * 5 + [2] * 5)], game=TANKS), store)
     ((place, why),) = caught.value.problems
-    assert place == "lessons.0.matches.0.who"
+    assert place == "lessons.0.matches.0.who.5"
     assert why.startswith("roster.2.policy: this policy sees or does something else")
 
 
@@ -802,14 +872,14 @@ def test_a_team_that_the_game_plays_against_can_win(store: FolderStore) -> None:
     assert check(course({"a": PPO}, [lesson(["a"] * 5, until=until)], game=game), store).longest == 20
 
 
-def test_when_time_is_up_a_course_says_how_many_lessons_were_held(store: FolderStore) -> None:
+def test_when_time_is_up_a_course_says_in_which_lesson(store: FolderStore) -> None:
     each = lesson(["a", "b"], times=1000, steps=128)
     told = list(run(course({"a": PPO, "b": "random"}, [each], minutes=0.02), store))
     assert isinstance(told[-1], Finished)
     (said,) = (e.message for e in told if isinstance(e, Logged) and e.message.startswith("Time is up"))
-    held = re.fullmatch(r"Time is up: (\d+) of 1000 lessons were held\.", said)
-    assert held is not None
-    assert 1 <= int(held[1]) < 1000
+    under_way = re.fullmatch(r"Time is up in lesson (\d+) of 1000\.", said)
+    assert under_way is not None
+    assert 1 <= int(under_way[1]) < 1000
 
 
 def test_without_waiting_a_lesson_lasts_until_no_policy_s_update_fits_in(store: FolderStore) -> None:

@@ -38,7 +38,7 @@ from webapp.api import tokens
 from webapp.arena import player_fields, reading, typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
-from webapp.arena.known_courses import ROUNDING, learner_for
+from webapp.arena.known_courses import ROUNDING, learner_for, preset_of
 from webapp.arena.lesson_fields import HELD, set_in
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, RosterPlayer, latest
@@ -227,6 +227,56 @@ def _table(typed_: dict[str, str], team: Studio) -> dict[str, Any]:
     made = ArenaForm(typed_, project=team.project, kind="arena")
     assert made.is_valid()
     return {"kind": "arena", **made.table()}
+
+
+TEAM = {
+    **MINE, "game": "tanks-two-teams", "plays1": "learn:masac", "plays2": "learn:ppo", "who1": "main vs luck",
+    "who2": "main vs old, rival vs main (penalty 0.1)", "plays3": "past:1", "until1": "",
+}  # fmt: skip
+"""A player that steers a team as one, and its earlier selves."""
+
+
+@pytest.mark.parametrize("plan", ["ladder", "league"])
+def test_in_a_course_from_the_list_who_learns_as_a_team_steers_its_side_as_one(plan: str, team: Studio) -> None:
+    table = _table({"game": "tanks-two-teams", "plan": plan, "learner": "masac", "steps": "3000000"}, team)
+    study = load(table, new=True)
+    assert isinstance(study, ArenaConfig)
+    for each in study.lessons:
+        for match in each.matches:
+            assert all(one.together is (one.policy != "script") for one in match.seated), match.who
+            assert {len(one.entities) for one in match.seated if one.together} == {5}
+    assert preset_of(study.model_dump(mode="json"), OFFERS["tanks-two-teams"]) is not None, "it is known again"
+    alone = _table({"game": "tanks-two-teams", "plan": plan, "learner": "ppo", "steps": "3000000"}, team)
+    assert not any(isinstance(entry, list) for each in alone["lessons"] for who in each["matches"] for entry in who)
+
+
+def test_who_learns_as_a_team_steers_the_side_that_was_typed_for_it_as_one(team: Studio) -> None:
+    first, second = _table(TEAM, team)["lessons"]
+    assert first["matches"] == [[["main"] * 5, *["luck"] * 5]]
+    assert second["matches"][0] == [["main"] * 5, ["old"] * 5]
+    assert second["matches"][1] == {"who": [*["rival"] * 5, ["main"] * 5], "settings": {"penalty": 0.1}}
+    listed = _table({**TEAM, "who1": f"[[{', '.join(['main'] * 5 + ['luck'] * 5)}]]"}, team)["lessons"][0]
+    assert listed["matches"] == [["main"] * 5 + ["luck"] * 5], "a list says itself who is steered as one"
+
+
+def test_the_best_is_chosen_of_those_who_learn_in_a_lesson(team: Studio) -> None:
+    both = _table({**MINE, "then1": "best"}, team)["lessons"][0]["after"]
+    assert both["best"] == {"among": ["main", "rival"]}
+    for more, who in (({"who1": "main vs luck"}, "Only main learns"), ({"only1": "rival"}, "Only main learns"),
+                      ({"who1": "luck vs main", "only1": "main"}, "Nobody learns")):  # fmt: skip
+        made = ArenaForm({**MINE, "then1": "best", **more}, project=team.project, kind="arena")
+        assert not made.is_valid()
+        assert str(made.errors["then1"][0]).startswith(f"{who} in this lesson, so there is no best of several.")
+
+
+def test_first_rounds_of_any_course_can_be_held() -> None:
+    """Also where only earlier selves let anybody meet in the end, and where somebody who only plays comes late."""
+    alone = course({"agent": PPO, "past": {"kind": "pool", "of": ["agent"]}}, [lesson(["agent", "past"], times=5)],
+                   tournament={"kind": "swiss", "rungs": True})  # fmt: skip
+    late = course({"a": PPO, "b": PPO, "s": "random"},
+                  [lesson(["a", "s"], frozen=["b"]), *[lesson(["a", "s"])] * 7, lesson(["a", "b"])])  # fmt: skip
+    for study in (alone, late):
+        assert load(rehearsal(study).model_dump(mode="json")).name.startswith("speed of")
 
 
 def test_a_course_begins_fast_enough_to_be_measured(tmp_path: Path) -> None:

@@ -155,7 +155,11 @@ def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episod
     assert {row[1] for row in chart.rows} <= {"", str(job.config["episodes"])}
     assert str(job.config["episodes"]) in {row[1] for row in chart.rows}
     content = designer.get(page(job)).content.decode()
-    for said in ("<title>From the second, ", "the shade around a line is its 95", "episodes that the agent never learns from"):
+    for said in (
+        "<title>From the second, ",
+        "the shade around a line is its 95",
+        "episodes that the agent never learns from",
+    ):
         assert said in content
 
 

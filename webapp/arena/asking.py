@@ -123,7 +123,10 @@ class ArenaForm(StudyForm):
         if not any(plays for _, plays in player_fields.rows(self.cleaned_data)):
             self.add_error("plays1", "Say who is there: at least one who learns.")
         learning = player_fields.learning(self.cleaned_data)
-        unfit = [*player_menus.wrong(self.cleaned_data, offer), *lesson_fields.best_of_one(self.cleaned_data, learning)]
+        unfit = [
+            *player_menus.wrong(self.cleaned_data, offer),
+            *lesson_fields.best_of_one(self.lists, self.cleaned_data, learning),
+        ]
         for field, why in unfit:
             self.add_error(field, why)
         first: dict[str, int] = {}
@@ -218,11 +221,13 @@ class ArenaForm(StudyForm):
     def _own(self, offer: games.Offer) -> dict[str, Any]:
         """A course of one's own."""
         found = self.cleaned_data
-        learning = player_fields.learning(found)
+        learning, as_one = player_fields.learning(found), player_fields.as_one(found)
         kind, _, rungs = found["meetings"].partition("+")
         return {
             "roster": dict(player_fields.roster(found, self.project, partial(self._learner, offer=offer))),
-            "lessons": [lesson_fields.lesson(i, entries, found, learning, offer) for i, entries in self.lists.items()],
+            "lessons": [
+                lesson_fields.lesson(i, entries, found, learning, as_one, offer) for i, entries in self.lists.items()
+            ],
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.catalog import GAMES, PLAYERS
+from engine.catalog import GAMES, LEARNERS, PLAYERS
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena, battles_together
 from webapp.arena import lesson_fields, player_fields
@@ -47,8 +47,13 @@ def script_for(game: str) -> str:
 
 def preset_in(offer: games.Offer, key: str, learner: Any, steps: int, copies: int) -> dict[str, Any]:
     """A course of the list in a game, with as many battles together as let each last."""
-    course = PRESETS[key].made(Arena(len(offer.sides), offer.squad, learner, script_for(offer.key), steps))
+    course = PRESETS[key].made(_arena(offer, learner, steps))
     return {**course, "environments": battles_together(course, copies, offer.longest, BATTLES)}
+
+
+def _arena(offer: games.Offer, learner: Mapping[str, Any], steps: int) -> Arena:
+    together = LEARNERS[learner["kind"]].config.together
+    return Arena(len(offer.sides), offer.squad, learner, script_for(offer.key), steps, together)
 
 
 def preset_of(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | None:
@@ -59,7 +64,7 @@ def preset_of(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] 
         wholes = range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else range(0)
         for whole in sorted(wholes, key=_zeros, reverse=True):  # the roundest of them is what was asked for
             chosen = learner_for(config["learner"]["kind"], offer, player_fields.steps_of(config))
-            made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
+            made = preset.made(_arena(offer, chosen, whole))
             if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
                 same = ArenaConfig.model_validate({**config, **made}).model_dump(mode="json")
                 if as_held(same) == as_held({**config, "tournament": same["tournament"]}):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from django import forms
@@ -22,7 +22,7 @@ POOL, KEEP, BEST = "pool", "keep", "best"
 THEN = [
     (POOL, "All who learn join the earlier selves, to be played against later"),
     (KEEP, "All are kept as they are"),
-    (BEST, "The best of all who learn goes on in place of the others"),
+    (BEST, "The best of all who learn in it goes on in place of the others"),
 ]
 FIELDS = ("title", "who", "settings", "steps", "until", "only", "times", "then", "copies")
 PLACES = {
@@ -113,12 +113,26 @@ def name_of(field: str, i: int) -> str:
     return f"lesson_title{i}" if field == "title" else f"{field}{i}"
 
 
-def best_of_one(found: Mapping[str, Any], learning: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(field, sentence) where the best of several is to go on and there are no several."""
-    who = f"Only {learning[0]} learns" if learning else "Nobody learns"
-    why = f"{who}, so there is no best of several. Let another player learn, too, or choose something else to happen."
-    chosen = (i for i in range(1, HELD + 1) if found.get(f"then{i}") == BEST and found.get(f"who{i}"))
-    yield from ((f"then{i}", why) for i in chosen if len(learning) < 2)
+def best_of_one(
+    lists: Mapping[int, Mapping[str, Any]], found: Mapping[str, Any], learning: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """(field, sentence) where the best of several is to go on and there are no several in the lesson."""
+    for i in (i for i in lists if found.get(f"then{i}") == BEST and "who" in lists[i]):
+        there = learns(i, lists[i], found, learning)
+        if len(there) < 2:
+            who = f"Only {there[0]} learns" if there else "Nobody learns"
+            where = " in this lesson" if len(learning) > 1 else ""
+            yield (
+                f"then{i}",
+                f"{who}{where}, so there is no best of several. Let another player learn, too, or choose something "
+                "else to happen.",
+            )
+
+
+def learns(i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str]) -> list[str]:
+    """Those of ``learning`` who play in the ``i``-th lesson and do not only play."""
+    only, playing = typed.names(found.get(f"only{i}") or ""), set(_named(entries["who"]))
+    return [name for name in learning if name in playing and name not in only]
 
 
 Wrong = Callable[[str, str], None]
@@ -145,16 +159,24 @@ def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict
 
 
 def lesson(
-    i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str], offer: Offer
-) -> dict[str, Any]:
-    """A lesson as a body of the API has it; ``entries``: what was read of it, ``learning``: all who learn."""
+    i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str], as_one: Set[str],
+    offer: Offer,
+) -> dict[str, Any]:  # fmt: skip
+    """A lesson as a body of the API has it; ``entries``: what was read of it, ``learning``: all who learn, ``as_one``:
+    who steers whole sides as one where no list says otherwise."""
+    listed = str(found[f"who{i}"]).lstrip().startswith("[")
+    matches = entries["who"] if listed else [_by_teams(match, as_one, offer.squad) for match in entries["who"]]
     only = typed.names(found[f"only{i}"])
     values = {
-        "title": found[f"lesson_title{i}"], "matches": entries["who"], "settings": entries["settings"],
+        "title": found[f"lesson_title{i}"], "matches": matches, "settings": entries["settings"],
         "steps": found[f"steps{i}"], "times": found[f"times{i}"], "frozen": only,
     }  # fmt: skip
     then = found[f"then{i}"] or POOL
-    ends: dict[str, dict[str, Any]] = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}
+    ends: dict[str, dict[str, Any]] = {
+        POOL: {"pool": learning},
+        BEST: {"best": {"among": learns(i, entries, found, learning)}},
+        KEEP: {},
+    }
     after = {**ends[then], "fork": entries["copies"]}
     first = _first(entries["who"], [name for name in learning if name not in only])
     condition = _condition(found[f"until{i}"], first, measure(offer))
@@ -169,14 +191,25 @@ def _condition(until: float | None, policy: str, what: Measure) -> dict[str, Any
     return {"until": {"policy": policy, **reached}}
 
 
-def _first(matches: Sequence[Any], learning: Sequence[str]) -> str:
-    """Who is named first of those that learn; the first of these where none is."""
+def _by_teams(match: Any, as_one: Set[str], squad: int) -> Any:
+    """A match that was typed side by side, with those sides in brackets that are steered as one."""
+    if isinstance(match, dict):
+        return {**match, "who": _by_teams(match["who"], as_one, squad)}
+    sides = [match[at : at + squad] for at in range(0, len(match), squad)]
+    return [entry for side in sides for entry in ([side] if squad > 1 and side[0] in as_one else side)]
+
+
+def _named(matches: Sequence[Any]) -> Iterator[str]:
+    """All names in matches, in order."""
     for match in matches:
         for entry in match["who"] if isinstance(match, dict) else match:
-            for name in entry if isinstance(entry, list) else [entry]:
-                if str(name) in learning:
-                    return str(name)
-    return next(iter(learning), "")
+            yield from (str(name) for name in (entry if isinstance(entry, list) else [entry]))
+
+
+def _first(matches: Sequence[Any], learning: Sequence[str]) -> str:
+    """Who is named first of those that learn; the first of these where none is."""
+    named = (name for name in _named(matches) if name in learning)
+    return [*named, *learning, ""][0]
 
 
 def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:

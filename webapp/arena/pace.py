@@ -195,12 +195,16 @@ def rehearsal(study: ArenaConfig) -> ArenaConfig:
     cast = {name for lesson in lessons for match in lesson.matches for name in match.policies}
     cast |= {old for name in cast for old in study.roster[name].recalls}
     roster = {name: _early(member) for name, member in study.roster.items() if name in cast}
+    turn = _one_turn(study.tournament)
     course = study.model_copy(update={
         "name": f"speed of {study.game.name}"[:120], "roster": roster, "copies": 1, "pool": TrainPool(kind="local"),
-        "sampling": "synchronous", "tournament": _one_turn(study.tournament), "seed": 1, "minutes": 0.0,
+        "sampling": "synchronous", "tournament": turn, "seed": 1, "minutes": 0.0,
         "checkpoint_every": 1, "learner": _sooner(study.learner),
     })  # fmt: skip
-    return course.model_copy(update={"lessons": tuple(_short(course, lesson) for lesson in lessons)})
+    course = course.model_copy(update={"lessons": tuple(_short(course, lesson) for lesson in lessons)})
+    if turn is None or course.entrants > 1:
+        return course
+    return course.model_copy(update={"tournament": turn.model_copy(update={"rungs": True})})
 
 
 def _one_turn(tournament: TournamentConfig | None) -> TournamentConfig | None:
@@ -227,7 +231,8 @@ def _sooner(learner: Any) -> Any:
 
 def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
     """A few updates of a lesson, without what it ends with."""
-    alone = {"times": 1, "until": None, "after": AfterwardsConfig(), "title": ""}
+    frozen = tuple(name for name in lesson.frozen if name in course.roster)
+    alone = {"times": 1, "until": None, "after": AfterwardsConfig(), "title": "", "frozen": frozen}
     usual = course.pace(lesson.model_copy(update={**alone, "steps": LARGE})).update
     return lesson.model_copy(update={**alone, "steps": UPDATES * usual})
 

@@ -116,6 +116,20 @@ def learning(found: Mapping[str, Any]) -> list[str]:
     return [name for name, plays in rows(found) if plays.startswith(LEARN)]
 
 
+def as_one(found: Mapping[str, Any]) -> set[str]:
+    """The names of those who steer whole sides as one: who learns as a team, and earlier selves of such."""
+    teams = {
+        name for name, plays in rows(found)
+        if plays.startswith(LEARN) and LEARNERS[plays.removeprefix(LEARN)].config.together
+    }  # fmt: skip
+    named = [name for name, _ in rows(found)]
+    for name, plays in rows(found):
+        kind, _, which = plays.partition(":")
+        of = ([named[int(which) - 1]] if which else learning(found)) if kind in OFTEN else []
+        teams |= {name} if of and set(of) <= teams else set()
+    return teams
+
+
 def roster(
     found: Mapping[str, Any], project: Project, learner: Callable[[str], Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:

@@ -60,9 +60,10 @@ class Selves:
         kept who that is."""
         if not number:
             return name
-        after = self._lessons[number - 1].after
-        name = after.fork.get(name, name)
-        return None if after.best and name in after.best.among else name
+        lesson = self._lessons[number - 1]
+        name = lesson.after.fork.get(name, name)
+        best = lesson.after.best
+        return None if best and name in best.among and name in lesson.learns(self._config.roster) else name
 
     def stands_for(self, pool: str, number: int) -> Self:
         """One of those that a pool stood for in a lesson: the latest. While there were none, its first policy as it
