@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from engine.config.train import TrainGame
 from engine.errors import Cancelled, ConfigError
 from engine.mdp.interface import ActionSpec, SeatSpec
 from engine.mdp.trajectory import Batch
-from engine.mdp.vector import Game, in_turns, noise_keys
+from engine.mdp.vector import Game, VectorStep, in_turns, noise_keys
 from engine.problem import ShouldStop
 from engine.rl.players import RandomPlayer
 from engine.rl.task_learner import Ends
@@ -164,35 +165,34 @@ def _declared(game: TrainGame, longest: int) -> Ends:
     return ends_of_returns(game.name, game.settings, longest)
 
 
-def _lost_at_once(game: Game, seed: int, should_stop: ShouldStop) -> bool:
-    """Whether every one of ``TRIES`` episodes that are played by chance is lost at its first decision, though episodes
-    of the game may have more. Raises SimulatorError and Cancelled."""
-    if in_turns(game) or game.spec.max_ticks == 1:
-        return False
+def _by_chance(game: Game, seed: int, should_stop: ShouldStop) -> Iterator[VectorStep]:
+    """What follows each decision of an episode that is played by chance, and then of the next ones. Raises
+    SimulatorError and Cancelled."""
+    assert not in_turns(game)
     player, seeds = RandomPlayer(game.spec.seats[0]), np.array([seed], np.uint64)
     step = game.reset(seeds)
-    for tick in range(TRIES):
+    for tick in itertools.count():
         if should_stop():
             raise Cancelled("The study was asked to stop")
         keys = noise_keys(seeds, np.array([tick]), 0)
         step = game.step([player(Batch(step.observations[0], step.masks[0], keys)).actions])
-        if step.ended is None or not (step.ended.win == 0).all():
-            return False
-    return True
+        yield step
+
+
+def _lost_at_once(game: Game, seed: int, should_stop: ShouldStop) -> bool:
+    """Whether every one of ``TRIES`` episodes that are played by chance is lost at its first decision, though episodes
+    of the game may have more."""
+    if in_turns(game) or game.spec.max_ticks == 1:
+        return False
+    steps = itertools.islice(_by_chance(game, seed, should_stop), TRIES)
+    return all(step.ended is not None and bool((step.ended.win == 0).all()) for step in steps)
 
 
 def _tells_wins(game: Game, seed: int, should_stop: ShouldStop) -> bool | None:
-    """Whether a game tells who won, by an episode that is played by chance; None if none ends in ``TRIED`` decisions.
-    Raises SimulatorError and Cancelled."""
+    """Whether a game tells who won, by an episode that is played by chance; None if none ends in ``TRIED`` decisions."""
     if in_turns(game):
         return None
-    player, seeds = RandomPlayer(game.spec.seats[0]), np.array([seed], np.uint64)
-    step = game.reset(seeds)
-    for tick in range(TRIED):
-        if should_stop():
-            raise Cancelled("The study was asked to stop")
-        keys = noise_keys(seeds, np.array([tick]), 0)
-        step = game.step([player(Batch(step.observations[0], step.masks[0], keys)).actions])
+    for step in itertools.islice(_by_chance(game, seed, should_stop), TRIED):
         if step.ended is not None:
             return bool(np.isfinite(step.ended.win).all())
     return None

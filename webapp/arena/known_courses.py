@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.catalog import GAMES, LEARNERS, PLAYERS
+from engine.catalog import GAMES, PLAYERS
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena, battles_together
 from webapp.arena import lesson_fields, player_fields
@@ -52,7 +52,7 @@ def preset_in(offer: games.Offer, key: str, learner: Any, steps: int, copies: in
 
 
 def _arena(offer: games.Offer, learner: Mapping[str, Any], steps: int) -> Arena:
-    together = LEARNERS[learner["kind"]].config.together
+    together = methods.ALGORITHMS[learner["kind"]].settings.together
     return Arena(len(offer.sides), offer.squad, learner, script_for(offer.key), steps, together)
 
 

@@ -13,6 +13,7 @@ from webapp.arena.typed import name_of
 from webapp.games.fields import NumberField
 from webapp.lib.names import NameField
 from webapp.projects.models import Project
+from webapp.training.methods import ALGORITHMS
 
 ROWS, LEAST = 12, 2
 """Players that the form has room for; a file or a program may name more."""
@@ -120,7 +121,7 @@ def as_one(found: Mapping[str, Any]) -> set[str]:
     """The names of those who steer whole sides as one: who learns as a team, and earlier selves of such."""
     teams = {
         name for name, plays in rows(found)
-        if plays.startswith(LEARN) and LEARNERS[plays.removeprefix(LEARN)].config.together
+        if plays.startswith(LEARN) and ALGORITHMS[plays.removeprefix(LEARN)].settings.together
     }  # fmt: skip
     named = [name for name, _ in rows(found)]
     for name, plays in rows(found):
