@@ -189,7 +189,7 @@ def _lost_at_once(game: Game, seed: int, should_stop: ShouldStop) -> bool:
 
 
 def _tells_wins(game: Game, seed: int, should_stop: ShouldStop) -> bool | None:
-    """Whether a game tells who won, by an episode that is played by chance; None if none ends in ``TRIED`` decisions."""
+    """Whether a game tells who won, by an episode by chance; None if none ends in ``TRIED`` decisions."""
     if in_turns(game):
         return None
     for step in itertools.islice(_by_chance(game, seed, should_stop), TRIED):
