@@ -619,8 +619,8 @@ def test_two_commanders_learn_from_one_another_and_meet_in_a_tournament(store: F
         ),
         ({1: PPO}, [[[1, 1]]], {"name": "connect-four"}, "who.0", "take turns"),
         ({1: PPO}, [[[1, 1]]], PONG, "who.0", "a group steers with numbers"),
-        ({1: PPO, 2: "tanks-static"}, [[1, 2]], PONG, "who", "player: "),
-        ({1: PPO, 2: "nobody"}, [[1, 2]], PONG, "who", "there is no script 'nobody'"),
+        ({1: PPO, 2: "tanks-static"}, [[1, 2]], PONG, "who.1", "player: "),
+        ({1: PPO, 2: "nobody"}, [[1, 2]], PONG, "who.1", "there is no script 'nobody'"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_its_game_is_said_at_its_entry(

@@ -60,8 +60,8 @@ def test_one_update_is_equation_4() -> None:
 @pytest.mark.parametrize("signal", SIGNALS)
 def test_after_a_million_updates_everything_is_finite(signal: Signal) -> None:
     chosen = Exp3(2, generator(2), signal=signal, gamma=0.5)
-    chosen.r = [1.0, 1.0]
     for t in range(1_000_000):
+        chosen.r = [1.0, 1.0]  # as if each was told of anew
         chosen.learned(int(t > 100_000), 1e6)
     assert np.isfinite([*chosen.ln_w, *chosen.p, chosen.largest]).all()
     assert chosen.p.tolist() == pytest.approx([0.25, 0.75], abs=0.01)

@@ -933,26 +933,29 @@ def test_a_sentence_names_few_stretches_of_lessons(team: Studio) -> None:
 
 
 def test_who_goes_on_as_another_one_is_watched_as_that_one(team: Studio) -> None:
-    """A copy is the other one's network; of the best of several nobody has kept whose it was."""
+    """A copy is the other one's network; of the best of several nobody has kept whose it was. Who does not learn in a
+    lesson is none of those."""
+    best = {"best": {"among": ["a", "b"]}}
     first = lesson(["a", "b"], after={"fork": {"b": "a"}})
-    second = lesson(["a", "b"], frozen=["b"], after={"best": {"among": ["a", "b"]}})
-    third = lesson(["a", "b"], frozen=["b"])
-    config = course({"a": PPO, "b": PPO}, [first, second, third])
+    second = lesson(["a", "b"], frozen=["b"], after=best)
+    third, fourth = lesson(["a", "b"], after=best), lesson(["a", "b"], frozen=["b"])
+    config = course({"a": PPO, "b": PPO}, [first, second, third, fourth])
     assert isinstance(config, ArenaConfig)
-    roles = ("a@1", "b@1", "a@2", "a@3")
+    roles = ("a@1", "b@1", "a@2", "a@3", "b@3", "a@4")
     selves = Selves(config, {f"policy_description/{name}": name for name in roles})
     assert selves.at_end("b", 1) == ("b", 1, "b@1")
     assert selves.at_end("b", 2) == ("a", 1, "a@1")
-    assert selves.at_end("b", 3).policy == ""
-    assert selves.at_end("a", 3).policy == "a@3"
+    assert selves.at_end("b", 3) == ("b", 3, "b@3")
+    assert selves.at_end("b", 4).policy == ""
+    assert selves.at_end("a", 4).policy == "a@4"
     job = actions.submit(team.project, team.designer, config, title="Best")
-    job.metrics, job.tick = {"lesson": 3, "lesson_over": 1}, 9
+    job.metrics, job.tick = {"lesson": 4, "lesson_over": 1}, 9
     job.artifacts = {f"policy_description/{name}": f"{i}" * 64 for i, name in enumerate(roles)}
     opponent = past_recording(job, 2, 0).opponent
     assert opponent is not None
     assert opponent.title == "b (a after lesson 1)"
-    with pytest.raises(actions.Refused, match="with which b played in lesson 3 was not kept"):
-        past_recording(job, 3, 0)
+    with pytest.raises(actions.Refused, match="with which b played in lesson 4 was not kept"):
+        past_recording(job, 4, 0)
 
 
 MIXED: tuple[tuple[Any, Any], ...] = (

@@ -162,7 +162,8 @@ def test_players_that_are_nobody_at_the_end_do_not_show_and_more_can_be_added(te
 
 @pytest.mark.parametrize("then", ["", "pool", "best"])
 def test_a_player_who_plays_nowhere_is_told_of_once(team: Studio, designer: Client, then: str) -> None:
-    alone = {"name3": "", "plays3": "", "who2": "main vs rival", "name5": "pack", "plays5": "learn:ppo"}
+    alone = {"name3": "", "plays3": "", "who2": "main vs rival", "name5": "pack", "plays5": "learn:ppo",
+             "plays2": "learn:ppo"}  # fmt: skip
     said = wrong(team, designer, **alone, then1=then, copies1="pack from main")
     assert said == {"name5": "It plays in no match of any lesson: leave it out, or name it in a match."}
 

@@ -355,17 +355,18 @@ def test_what_is_typed_wrong_for_another_game_does_not_matter_and_is_kept(team: 
 
 
 def test_of_more_starts_than_rows_the_hard_one_is_kept_and_what_is_left_out_is_named(team: Studio) -> None:
-    easier = [{"name": f"s{i}", "settings": {"first": 2, "max_ticks": 19 + i}} for i in range(1, 7)]
-    hard = {"name": "goal of all", "hard": True, "settings": {"first": 1, "max_ticks": 50}}
-    job = played(team, tasks=[{"name": "only shorter", "settings": {"max_ticks": 9}}, *easier, hard])
+    easier = [{"name": f"s{i}", "settings": {"apart": i / 10, "max_ticks": 20}} for i in range(1, 7)]
+    hard = {"name": "goal of all", "hard": True, "settings": {"apart": 1.0, "max_ticks": 50}}
+    half_field: dict[str, Any] = {"game": "half-field"}
+    job = played(team, **half_field, tasks=[{"name": "only shorter", "settings": {"max_ticks": 9}}, *easier, hard])
     typed = StartsForm.typed_of(job)
     assert [typed[f"name{i}"] for i in range(1, 6)] == ["s1", "s2", "s3", "s4", "goal of all"]
-    assert (typed["hard"], typed["first5"]) == ("5", 1)
+    assert (typed["hard"], typed["apart5"]) == ("5", 1.0)
     note = again.left_out(StartsForm, job, team.designer)
     assert note.startswith("3 starts left out, for which this form has no row: only shorter, s5, s6. ")
     assert "which change: goal of all: Settings of the game: max_ticks (was 50, here –); " in note
     assert "; s1: Settings of the game: max_ticks (was 20, here –); " in note
-    few = played(team, tasks=[*easier[:1], {**hard, "settings": {"first": 1}}])
+    few = played(team, **half_field, tasks=[*easier[:1], {**hard, "settings": {"apart": 1.0}}])
     assert "left out" not in again.left_out(StartsForm, few, team.designer)
 
 
