@@ -4,6 +4,7 @@ same end, and where nobody waits from its last round."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ def killed_and_resumed(settings: dict[str, Any], folder: Path) -> list[AnyEvent]
         [*COMMAND, "run", str(file), "--job-dir", str(job)], stdout=subprocess.PIPE, text=True
     ) as one:
         assert one.stdout
-        assert any("round 2:" in line for line in one.stdout)
+        assert any(re.search(r"round [2-9]:", line) for line in one.stdout), "where nobody waits, rounds may be skipped"
         one.kill()
     before = (job / "events.jsonl").read_text()
     assert not isinstance(decode(before.splitlines()[-1]), Finished), "it was killed under way"
