@@ -117,16 +117,20 @@ def learning(found: Mapping[str, Any]) -> list[str]:
     return [name for name, plays in rows(found) if plays.startswith(LEARN)]
 
 
+def _recalled(found: Mapping[str, Any], which: str) -> list[str]:
+    """Whose earlier selves a player is: those of the player with this number, or of all who learn."""
+    return [[name for name, _ in rows(found)][int(which) - 1]] if which else learning(found)
+
+
 def as_one(found: Mapping[str, Any]) -> set[str]:
     """The names of those who steer whole sides as one: who learns as a team, and earlier selves of such."""
     teams = {
         name for name, plays in rows(found)
         if plays.startswith(LEARN) and ALGORITHMS[plays.removeprefix(LEARN)].settings.together
     }  # fmt: skip
-    named = [name for name, _ in rows(found)]
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
-        of = ([named[int(which) - 1]] if which else learning(found)) if kind in OFTEN else []
+        of = _recalled(found, which) if kind in OFTEN else []
         teams |= {name} if of and set(of) <= teams else set()
     return teams
 
@@ -136,12 +140,11 @@ def roster(
 ) -> Iterator[tuple[str, Any]]:
     """The roster, from what was typed; ``learner``: one of a kind."""
     agents = {str(agent.pk): agent for agent in kept(project)}
-    named = [name for name, _ in rows(found)]
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
         if kind in OFTEN:
             choice = "uniform" if kind == PAST else HARDEST
-            yield name, {"kind": "pool", "of": [named[int(which) - 1]] if which else learning(found), "choice": choice}
+            yield name, {"kind": "pool", "of": _recalled(found, which), "choice": choice}
         elif plays.startswith(SAVED):
             yield name, agents[which].config.model_dump(mode="json", exclude={"title"})
         elif plays:
