@@ -4,6 +4,7 @@
                                              (-m algorithm.population=50 and the like replace single settings)
     python -m engine resume FOLDER           go on with a stopped, paused or killed study (--store as of its run)
     python -m engine gate STUDY.yaml         may this build go out? (--data FILE: its changed numbers)
+    python -m engine plan COURSE.yaml        what a course amounts to, and how long it will take here
     python -m engine replay-bug FILE         does a bug that a hunt found show again? (a folder: all bugs of a hunt)
     python -m engine list [FOLDER]           the studies there, with their state
     python -m engine check-simulator REF     the conformance check, line by line
@@ -21,7 +22,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine import accompanied, bug_command, console, gate_command
+from engine import accompanied, bug_command, console, gate_command, plan_command
 from engine.errors import LONGEST_SAID, ActorLost, ConfigError, DiskFull, EngineError, Fault, shown_faults
 from engine.events import Counters
 from engine.job_folder import (
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     resume.add_argument("--store", default="", metavar="ADDRESS", help=_STORE)
     resume.set_defaults(do=_resume)
     gate_command.add(commands)
+    plan_command.add(commands)
     bug_command.add(commands)
     listing = commands.add_parser("list", help="list studies")
     listing.add_argument("folder", type=Path, nargs="?", default=STUDIES)

@@ -188,7 +188,12 @@ class ArenaConfig(Study):
     def ticks(self) -> int:
         """Rounds of the whole course, at most; a pair of its tournament is one."""
         lessons = sum(lesson.times * pace.ticks for lesson, pace in self.lesson_plans)
-        return lessons + (self.tournament.pairs(self.entrants) if self.tournament else 0)
+        return lessons + self.pairs
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that meet in its tournament; without one, none."""
+        return self.tournament.pairs(self.entrants) if self.tournament else 0
 
     @property
     def left_out(self) -> frozenset[str]:

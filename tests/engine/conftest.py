@@ -11,6 +11,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from engine.cli import main
+from engine.runtime.redis_server import RedisServer
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.entry_points import build
 from engine.simulators.game_client import ExternalGame
@@ -59,3 +60,17 @@ def base(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFacto
         monkeypatch.setattr(tempfile, "tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)
+
+
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> list[RedisServer]:
+    """The Redis of each study that has one of its own."""
+    found: list[RedisServer] = []
+    begin = RedisServer.__init__
+
+    def begun(self: RedisServer, megabytes: int = 256) -> None:
+        begin(self, megabytes)
+        found.append(self)
+
+    monkeypatch.setattr(RedisServer, "__init__", begun)
+    return found

@@ -36,6 +36,9 @@ FREE = {
     "GALA": test_gossip_study.settings(staleness=None, agents=2, steps=40_960, checkpoint_every=4096, pool=RAY),
     "a course": {**IN_STEP["a course"], "sampling": "asynchronous", "copies": 2, "pool": RAY},
     "easier starts": test_starts.settings(sampling="asynchronous", iterations=1600, checkpoint_every=160, pool=RAY),
+    "easier starts over Redis": test_starts.settings(
+        sampling="asynchronous", replay={"where": "redis"}, iterations=1600, checkpoint_every=160, pool=RAY
+    ),
 }  # fmt: skip
 """By kind, a study in which nobody waits, on Ray."""
 

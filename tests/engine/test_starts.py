@@ -255,20 +255,6 @@ def test_attempts_at_a_job_share_its_keys_in_a_redis_and_what_a_killed_one_left_
     server.close()
 
 
-@pytest.fixture
-def servers(monkeypatch: pytest.MonkeyPatch) -> list[redis_server.RedisServer]:
-    """The Redis of each study that has one of its own."""
-    found: list[redis_server.RedisServer] = []
-    begin = redis_server.RedisServer.__init__
-
-    def begun(self: redis_server.RedisServer, megabytes: int = 256) -> None:
-        begin(self, megabytes)
-        found.append(self)
-
-    monkeypatch.setattr(redis_server.RedisServer, "__init__", begun)
-    return found
-
-
 OVER_REDIS = {"sampling": "asynchronous", "replay": {"where": "redis", "megabytes": 64},
               **LONGER | {"ahead": 50, "iterations": 1500}}  # fmt: skip
 

@@ -3,6 +3,8 @@ nobody waits."""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from engine.events import AnyEvent, Failed, Finished, Incident, Progressed
 from engine.runtime.cluster import Cluster
+from engine.runtime.redis_server import RedisServer
 from engine.store import FolderStore
 from engine.study import run
 from tests.contracts.ray_server import RayServer, all_gone, ray_server
@@ -62,6 +65,24 @@ def test_where_nobody_waits_they_play_on_without_the_one_that_is_killed(
     assert last["iterations"] == 640
     assert last["missing_unsent"] == last["missing_uncounted"] == 0
     assert not list(base.glob("equipoise-counts-*"))
+
+
+def test_when_redis_is_killed_actors_in_processes_of_their_own_play_on_and_what_was_lost_is_said(
+    ray: RayServer, store: FolderStore, servers: list[RedisServer]
+) -> None:
+    more = {"replay": {"where": "redis", "megabytes": 64}, "ahead": 50, **LONG, "iterations": 2000}
+    found: list[AnyEvent] = []
+    for event in run(study(pool=RAY, sampling="asynchronous", **more), store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick == 1:
+            os.kill(servers[0].pid, signal.SIGKILL)
+    assert isinstance(found[-1], Finished), found[-1]
+    said = [event.message for event in found if isinstance(event, Incident)]
+    assert any("had ended or hung. It was started again, empty" in each for each in said), said
+    assert not any(event.what == "lost-worker" for event in found if isinstance(event, Incident)), said
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["iterations"] == 2000
+    assert sum(n for name, n in last.items() if name.startswith("missing_")) > 0, last
 
 
 def test_a_redis_of_a_study_s_own_is_refused_before_anybody_plays_where_ray_has_other_machines(

@@ -20,6 +20,7 @@ from django.utils import timezone
 from engine.arrays import Bundle, pack
 from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
+from engine.config.first_rounds import LESSON_S, Round, rehearsal, timed
 from engine.config.tournament import TournamentConfig
 from engine.events import Progressed
 from engine.standings import standings
@@ -40,7 +41,6 @@ from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.known_courses import ROUNDING, learner_for, preset_of
 from webapp.arena.lesson_fields import HELD, set_in
-from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, RosterPlayer, latest
 from webapp.arena.selves import Selves
 from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, unrated

@@ -14,6 +14,7 @@ from engine.catalog import LEARNERS
 from engine.config import parse
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS
+from engine.config.first_rounds import rehearsal
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.arena import entities, lesson_fields, mending, pace, player_fields, player_menus, timeline
@@ -239,7 +240,7 @@ class ArenaForm(StudyForm):
             return None
         study = found[0]
         assert isinstance(study, ArenaConfig)
-        for place, why in estimates.misfits(estimates.latest(pace.rehearsal(study), self.project)):
+        for place, why in estimates.misfits(estimates.latest(rehearsal(study), self.project)):
             self.point_at(place, why)
         return None if self.errors else found
 
@@ -316,7 +317,7 @@ class ArenaForm(StudyForm):
         assert isinstance(study, ArenaConfig)
         fast, played = pace.earlier(study, self.project), None
         if fast is None:
-            played = actions.sample(self.project, user, pace.rehearsal(study), **refers)
+            played = actions.sample(self.project, user, rehearsal(study), **refers)
             fast = pace.measured(study, played)
         for place, why in estimates.problems(played):
             self.point_at(place, why)
@@ -327,7 +328,8 @@ class ArenaForm(StudyForm):
             *pace.whole(study),
         ]
         return {
-            "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
+            "time": "…" if fast is None or waiting else pace.words(fast.speed.whole(study)).capitalize(),
+            "waiting": waiting,
             "note": " ".join(filter(None, sentences)),
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "details": list(pace.process_lines(study)),

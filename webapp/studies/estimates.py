@@ -11,6 +11,7 @@ from django.conf import settings
 
 from engine.catalog import STUDIES
 from engine.config import Study, parse, study_hash
+from engine.config.first_rounds import FASTER, SLOWER
 from engine.errors import ConfigError
 from webapp.lib.words import NBSP, duration, number, plural
 from webapp.projects.models import Project
@@ -19,8 +20,6 @@ from webapp.studies.models import ACTIVE, Job, Status
 
 START_S = 8.0
 """Seconds before the first decision: samplers come up and load the game."""
-FASTER, SLOWER = 0.85, 1.5
-"""What is left of a sum of parts: caches that are warm, and processors that others use too."""
 LONG = 3600.0
 EARLIER = 20
 """Jobs of the kind that are looked at."""

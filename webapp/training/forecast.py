@@ -6,12 +6,13 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 from engine.config import EvolveConfig, TaskConfig, TrainConfig, parse
+from engine.config.first_rounds import FASTER, SLOWER
 from engine.config.genes import Gene, express, genes
 from engine.config.whole_updates import learned
 from engine.errors import ConfigError
 from webapp.lib.words import duration, number, plural, when
 from webapp.projects.models import Project
-from webapp.studies.estimates import FASTER, SLOWER, Estimate
+from webapp.studies.estimates import Estimate
 from webapp.studies.models import Job, Status
 from webapp.studies.took import took
 from webapp.training import trials

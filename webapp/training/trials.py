@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from engine.config import TrainConfig, parse, study_hash
+from engine.config.first_rounds import FASTER, SLOWER
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
 from webapp.games.commands import is_program
 from webapp.lib.words import number, when
 from webapp.projects.models import Project
-from webapp.studies.estimates import FASTER, SLOWER, START_S, Estimate
+from webapp.studies.estimates import START_S, Estimate
 from webapp.studies.models import Job, Status
 
 UNSETTLED = 10**9
