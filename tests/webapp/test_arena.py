@@ -39,7 +39,7 @@ from webapp.api import tokens
 from webapp.arena import player_fields, reading, typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
-from webapp.arena.known_courses import ROUNDING, learner_for, preset_of
+from webapp.arena.known_courses import ROUNDING, learner_for, own_typed, preset_of
 from webapp.arena.lesson_fields import HELD, set_in
 from webapp.arena.reading import CourseReading, RosterPlayer, latest
 from webapp.arena.selves import Selves
@@ -257,6 +257,16 @@ def test_who_learns_as_a_team_steers_the_side_that_was_typed_for_it_as_one(team:
     assert second["matches"][1] == {"who": [*["rival"] * 5, ["main"] * 5], "settings": {"penalty": 0.1}}
     listed = _table({**TEAM, "who1": f"[[{', '.join(['main'] * 5 + ['luck'] * 5)}]]"}, team)["lessons"][0]
     assert listed["matches"] == [["main"] * 5 + ["luck"] * 5], "a list says itself who is steered as one"
+
+
+def test_a_course_whose_teams_steer_their_sides_as_one_is_edited_side_by_side(team: Studio) -> None:
+    study = load(_table(TEAM, team), new=True)
+    found = own_typed(study.model_dump(mode="json"), OFFERS["tanks-two-teams"], team.project)
+    assert [found["who1"], found["who2"]] == ["main vs luck", "main vs old, rival vs main (penalty 0.1)"]
+    listed = f"[[{', '.join(['main'] * 5 + ['luck'] * 5)}]]"
+    study = load(_table({**TEAM, "who1": listed}, team), new=True)
+    found = own_typed(study.model_dump(mode="json"), OFFERS["tanks-two-teams"], team.project)
+    assert found["who1"].startswith("[["), "nobody steers that side as one"
 
 
 def test_the_best_is_chosen_of_those_who_learn_in_a_lesson(team: Studio) -> None:

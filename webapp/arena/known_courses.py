@@ -79,7 +79,8 @@ def _zeros(whole: int) -> int:
 
 def own_typed(config: Mapping[str, Any], offer: games.Offer, project: Project) -> dict[str, Any]:
     """What would have to be typed for a study as a course of one's own."""
-    players, lessons = player_fields.typed(config, project), lesson_fields.typed_of(config, offer)
+    players = player_fields.typed(config, project)
+    lessons = lesson_fields.typed_of(config, offer, player_fields.as_one_in(config))
     return {**players, **lessons, "meetings": _meetings(config["tournament"])}
 
 

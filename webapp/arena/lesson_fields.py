@@ -212,13 +212,14 @@ def _first(matches: Sequence[Any], learning: Sequence[str]) -> str:
     return [*named, *learning, ""][0]
 
 
-def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
-    """What would have to be typed for the lessons of a study, as far as there is room."""
+def typed_of(config: Mapping[str, Any], offer: Offer, as_one: Set[str]) -> dict[str, Any]:
+    """What would have to be typed for the lessons of a study, as far as there is room; ``as_one``: as for
+    ``lesson``."""
     found: dict[str, Any] = {}
     for i, each in enumerate(config["lessons"][:HELD], 1):
         until, after = each["until"], each["after"]
         values = {
-            "title": each["title"], "who": typed.match_list(each["matches"], offer),
+            "title": each["title"], "who": _who(each["matches"], offer, as_one),
             "settings": typed.settings_words(each["settings"]), "steps": each["steps"],
             "until": "" if until is None else _reached(until), "only": ", ".join(each["frozen"]),
             "times": "" if each["times"] == 1 else each["times"],
@@ -226,6 +227,25 @@ def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
             "copies": typed.copies_words(after["fork"]),
         }  # fmt: skip
         found |= {name_of(field, i): value for field, value in values.items()}
+    return found
+
+
+def _who(matches: Sequence[Mapping[str, Any]], offer: Offer, as_one: Set[str]) -> str:
+    """A match list as it would be typed: side by side where that says the same."""
+    apart = [{**match, "who": _apart(match["who"], as_one)} for match in matches]
+    text = typed.match_list(apart, offer)
+    if text.startswith("["):
+        return typed.in_brackets(matches)
+    again = [_by_teams(match, as_one, offer.squad) for match in typed.matches(text, offer)]
+    same = [match["who"] if isinstance(match, dict) else match for match in again] == [one["who"] for one in matches]
+    return text if same else typed.in_brackets(matches)
+
+
+def _apart(who: Sequence[Any], as_one: Set[str]) -> list[Any]:
+    """Entries without the brackets of those who are steered as one anyway."""
+    found: list[Any] = []
+    for entry in who:
+        found += entry if isinstance(entry, list) and as_one >= {*map(str, entry)} else [entry]
     return found
 
 

@@ -135,6 +135,16 @@ def as_one(found: Mapping[str, Any]) -> set[str]:
     return teams
 
 
+def as_one_in(config: Mapping[str, Any]) -> set[str]:
+    """The same of a study's roster."""
+    roster: Mapping[str, Any] = config["roster"]
+    pupils = {name: one["learner"] or config["learner"] for name, one in roster.items() if one["kind"] == "learning"}
+    teams = {name for name, learner in pupils.items() if ALGORITHMS[learner["kind"]].settings.together}
+    return teams | {
+        name for name, one in roster.items() if one["kind"] == "pool" and one["of"] and teams.issuperset(one["of"])
+    }
+
+
 def roster(
     found: Mapping[str, Any], project: Project, learner: Callable[[str], Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:

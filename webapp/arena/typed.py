@@ -128,10 +128,13 @@ def _quoted(part: re.Match[str]) -> str:
 
 
 def match_list(found: Sequence[Mapping[str, Any]], offer: Offer) -> str:
-    """A match list as it would be typed."""
+    """A match list as it would be typed: side by side where every match has one player a side."""
     words = [_words(match, offer) for match in found]
-    if all(words):
-        return ", ".join(words)
+    return ", ".join(words) if all(words) else in_brackets(found)
+
+
+def in_brackets(found: Sequence[Mapping[str, Any]]) -> str:
+    """A match list as the paper writes it, with a player for each entity."""
     plain = [*map(_plain, found)]
     quoted = json.dumps(plain)
     bare = quoted.replace('"', "")
