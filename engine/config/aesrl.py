@@ -126,6 +126,11 @@ class CEMRLMethod(_Drawn):
     noise: float = Field(1e-3, ge=0, le=100, title="First variance added", description="ε, in each round")
     noise_end: float = Field(1e-5, ge=0, le=100, title="Last variance added")
     tau: float = Field(0.95, ge=0, le=1, title="How slowly it falls", description="share kept in each round")
+    narrow: bool = Field(
+        False, title="Divide the variance by the elites",
+        description="by how many there are, as CEM-RL’s released code does; the paper’s equation does not",
+        exclude_if=lambda narrow: not narrow,  # keeps the hash of studies without it
+    )  # fmt: skip
 
 
 class CEMMethod(CEMRLMethod):
