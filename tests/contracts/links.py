@@ -101,6 +101,17 @@ class LinksContract(ABC):
         self.posted(self.everybody[1], 2, b"thanks")
         assert self.heard(agents[2], 1) == b"thanks"
 
+    def test_who_misses_a_view_without_its_link_has_room_again_once_the_link_is_back(self, agents: list[Peers]) -> None:
+        assert agents[0].post(1, b"before")
+        self.until(agents[1], lambda: agents[1].unread())
+        self.one(View(2, 0, 0, 0, "", (self.members[1], self.members[2])), 1)
+        assert not agents[1].unread()
+        everybody = View(3, 0, 0, 0, "", tuple(self.members))
+        self.one(everybody, 1)
+        self.one(everybody, 0)
+        self.posted(agents[0], 1, b"after")
+        assert self.heard(agents[1], 0) == b"after"
+
     def test_every_wait_ends_at_its_deadline(self, agents: list[Peers]) -> None:
         began = time.monotonic()
         agents[0].wait(0.05)
