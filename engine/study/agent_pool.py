@@ -75,6 +75,7 @@ class LocalAgents(LocalWorkers):
 
     def __init__(self, config: GossipConfig, store: Store, should_stop: ShouldStop = lambda: False) -> None:
         self._config, self._store, self._views = config, store, 0
+        self._asked = False  # how they are at the next update
         board: dict[int, PeersHere] = {}
         self.agents: list[Agent] = []
         for i in range(config.agents):
@@ -85,6 +86,8 @@ class LocalAgents(LocalWorkers):
         """As ``AgentPool``."""
         self._views += 1
         view = View(self._views, *direction, self._members)
+        before = self.agents[0].view
+        self._asked = self._asked or (not self._config.waits and before is not None and before.tick != view.tick)
         for agent in self.agents:
             back = agent.view is None or agent.view.epoch != view.epoch
             state = state_of(self._config, self._store, view.checkpoint, agent.number) if back else None
@@ -106,8 +109,10 @@ class LocalAgents(LocalWorkers):
             for agent in pending:
                 agent.act()
                 agent.mixed()
-        due = self.agents[0].learner.version
-        whole = due >= self._config.updates or due % self._config.every == 0
+        made, view = self.agents[0].learner.version, self.agents[0].view
+        assert view is not None
+        ends = made >= view.until if view.until else self._asked or made % self._config.every == 0
+        whole, self._asked = ends or made >= self._config.updates, False
         return [agent.report(whole=whole) for agent in self.agents]
 
     def listen(self) -> list[Report]:

@@ -19,7 +19,7 @@ import numpy as np
 from engine.arrays import Bundle, pack
 from engine.config.gossip import GossipConfig
 from engine.config.policies import AGENT
-from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
+from engine.errors import ActorLost, Cancelled, EngineError, SimulatorError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.interface import SeatSpec
 from engine.rl.devices import on_threads
@@ -27,25 +27,22 @@ from engine.rl.gossip_agent import Report
 from engine.rl.learner import Metrics, State
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
-from engine.runtime.channels import MAX_FRAME_BYTES
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.agent_pool import AgentPool, Direction, open_agents
+from engine.study.agent_pool import AgentPool, open_agents
 from engine.study.control import Command, Control
 from engine.study.curve import time_is_up, too_short
 from engine.study.evaluation import LAST, MeasuredPolicies, evaluate
 from engine.study.failures import not_begun, with_failure
-from engine.study.gossip_agents import learner_of, name_of
+from engine.study.gossip_agents import check_size, learner_of, name_of
 from engine.study.gossip_curve import GossipCurve
+from engine.study.gossip_rounds import PATIENCE_S, Rounds, slowdown, what_is_left
 from engine.study.learner_factory import begin_with
 from engine.study.sampler_factory import seated
 from engine.study.session import Session
 
 _POLL_S = 0.2
-_BESIDE_BYTES = 2**20  # of a report, beside what the agent has learned
-PATIENCE_S = 10.0
-"""Seconds in which agents that do not wait for each other tell how they are at the end of a round."""
 STUBBORN = 5
 """Agents that may be lost in a round before the game is blamed."""
 
@@ -57,22 +54,23 @@ def gossip(config: GossipConfig, store: Store, resume: str, control: Control) ->
 
 class _Gossip(Session):
     """``reported``: the last round of which an event told; ``states``: of the agents, as each told it last;
-    ``versions``: their updates, as they told them last; ``asked``: the tick at whose end they were asked for their
-    states, ``awaited``: who has not answered, until ``deadline``; ``heard``: what agents told during an evaluation, and
-    ``broken``: why they went on no longer."""
+    ``versions``: their updates, as they told them last; ``rounds``: where rounds end; ``heard``: what agents told
+    during an evaluation, and ``broken``: why they went on no longer. ``unnamed``: checkpoints that views name and
+    events do not; ``kept``: decisions learned from in the last one, and ``forgone``: those that no state has."""
 
     def __init__(self, config: GossipConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
         self.config, self.training = config, config.training
-        self.tick = self.reported = self.epoch = self.losses = 0
+        self.tick = self.reported = self.epoch = self.losses = self.kept = 0
         self.late = self.ended = False  # its minutes are over; and its last round is closed
         self.longest, self.warned = 0, False
         self.saved = ""
         self.pending: Metrics | None = None
         self.versions: list[int] = []
-        self.asked, self.awaited, self.deadline = 0, set[int](), 0.0
+        self.rounds, self.forgone = Rounds(config), 0
         self.heard: list[Report] = []
         self.broken: EngineError | None = None
+        self.unnamed: list[str] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
@@ -92,7 +90,9 @@ class _Gossip(Session):
             used = 1 if config.pool.kind == "local" else len(os.sched_getaffinity(0))  # there they take turns
             if here and (crowded := slowdown(config.agents, used)):
                 yield self.say(Logged, message=crowded)
-            self.saved = self.saved or self._checkpoint()
+            if not self.saved:
+                self.saved = self._checkpoint()
+                self.unnamed = [self.saved]
             try:
                 command = yield from self._drive(agents)
             except EngineError:
@@ -115,7 +115,7 @@ class _Gossip(Session):
 
     @property
     def over(self) -> bool:
-        """Whether all updates are made, or the time is up; where agents wait for each other, at the end of a round."""
+        """Whether all updates are made, or the time is up."""
         return self.late or self.updates >= self.config.updates * self.config.agents
 
     def _look_at_the_clock(self) -> None:
@@ -133,17 +133,9 @@ class _Gossip(Session):
                 begin_with(self.learner, "start", self.config.start, self.store)
                 references.begin(game, self.config.seed)
         self.states: list[State] = [self.learner.state() for _ in range(self.config.agents)]
-        self._check_size()
+        check_size(self.config, self.states[0])
         self.learned, self.versions = [0] * self.config.agents, self._stored_versions()
         self.curve = GossipCurve(self.config, self.seat, self.longest)
-
-    def _check_size(self) -> None:
-        """Raises ConfigError where an agent in another process could not send what it has learned."""
-        needed = sum(array.nbytes for array in self.states[0]["learner"].arrays.values())
-        if self.config.pool.kind == "ray" and needed + _BESIDE_BYTES > MAX_FRAME_BYTES:
-            much, most = -(-needed // 2**20), MAX_FRAME_BYTES >> 20
-            why = f"an agent has {much:,} MiB to send, and {most:,} can be; use fewer units"
-            raise ConfigError([("learner.network", why)])
 
     def _drive(self, agents: AgentPool) -> Generator[AnyEvent, None, Command]:
         """Train until all updates are made. Returns the command that ended it early."""
@@ -154,11 +146,14 @@ class _Gossip(Session):
             yield from self._close_round(agents, self.pending, due=True)
         while self.pending is None and not self.ended:
             if command := self.control():
+                self._told_at_last(agents, command)
                 return command
             for report in self._gathered(agents):
                 if again := self._take(report):
                     yield self.say(Logged, message=again)
             self._look_at_the_clock()
+            if self.late and self.config.waits:
+                self._hurry(agents)
             if reason := agents.lost():
                 self._lost(agents, reason)
             elif self._round_is_over(agents):
@@ -205,7 +200,7 @@ class _Gossip(Session):
         self.learned[i], self.versions[i] = report.steps, report.version
         if report.state is not None:
             self.states[i] = report.state
-            self.awaited.discard(i)
+            self.rounds.awaited.discard(i)
         if lost <= 0:
             return ""
         return f"Agent {i + 1} goes on from the last round: {lost:,} decisions that it had learned from are lost."
@@ -217,23 +212,54 @@ class _Gossip(Session):
     def _round_is_over(self, agents: AgentPool) -> bool:
         """Where agents wait for each other, once all have made the round's updates. Elsewhere once they have made so
         many together and each has told its state since: states of other times would lie further apart than the agents
-        ever did, and a slow one's would be as it began."""
-        due, stored = self.config.updates_after(self.tick + 1), self._stored_versions()
+        ever did, and a slow one's would be as it began. After the last round, however slow one is, nothing follows in
+        which it could tell more."""
         if self.config.waits:
-            return all(version == due for version in stored)
-        if not (sum(self.versions) >= due * self.config.agents or self.late):
+            return self._together
+        due = self.config.updates_after(self.tick + 1) * self.config.agents
+        if not (sum(self.versions) >= due or self.late):
             return False
-        if stored == self.versions:
+        if self._stored_versions() == self.versions:
             return True
-        if self.asked != self.tick + 1:
-            self.asked, self.awaited = self.tick + 1, set(agents.present)
-            self.deadline = time.monotonic() + PATIENCE_S
-            agents.direct(Direction(self.epoch, self.asked, 0, self.saved))
-        return not self.awaited & set(agents.present) or time.monotonic() >= self.deadline
+        self._hurry(agents)
+        last = self.late or sum(self.versions) >= self.config.updates * self.config.agents
+        return self.rounds.answered(agents) or (not last and time.monotonic() >= self.rounds.deadline)
+
+    def _told_at_last(self, agents: AgentPool, command: Command) -> None:
+        """After a command, have agents tell what they have learned since the last round, if that is not repeated: a
+        study in which they wait for each other goes on from a pause as if it had never been interrupted."""
+        waits = self.config.waits
+        if waits and command == "pause":
+            return
+        deadline = time.monotonic() + PATIENCE_S
+        with contextlib.suppress(ActorLost, Cancelled):
+            while time.monotonic() < deadline and not agents.lost():
+                self._hurry(agents)
+                for report in agents.gather(_POLL_S):
+                    self._take(report)
+                if self._together if waits else self.rounds.answered(agents):
+                    break
+        if not waits:
+            self.saved = self._checkpoint()
+        elif not self._together:  # at different updates they are no agents of one study
+            played = self.steps
+            self._restore(self.saved)
+            self.forgone = played - self.steps
+
+    def _hurry(self, agents: AgentPool) -> None:
+        """Have agents come to the end of the round, or tell how they are."""
+        if self.config.waits:
+            self.rounds.cut_short(agents, self.epoch, self.tick, self.saved, self.versions)
+        else:
+            self.rounds.ask(agents, self.epoch, self.tick, self.saved)
+
+    @property
+    def _together(self) -> bool:
+        """Whether agents that wait for each other have told how they are at the end of the round."""
+        return all(version == self.rounds.until for version in self._stored_versions())
 
     def _direct(self, agents: AgentPool) -> None:
-        until = self.config.updates_after(self.tick + 1) if self.config.waits else 0
-        agents.direct(Direction(self.epoch, self.tick, until, self.saved))
+        self.rounds.direct(agents, self.epoch, self.tick, self.saved)
 
     def _lost(self, agents: AgentPool, reason: str) -> None:
         """Handle a lost agent. Where agents wait for each other, all go back to the last round."""
@@ -262,9 +288,10 @@ class _Gossip(Session):
             yield self.say(Logged, message=too_short(self.training, self.curve.steps, self.longest, "agents"))
         self.curve.restart()
         self.links = self.store.put(pack({"topology": self.config.topology}, links))
-        self.saved = self._checkpoint()
+        self.saved, self.kept = self._checkpoint(), self.steps
         if not self.over:
             self._direct(agents)
+        self._forget_unnamed([self.saved])
         due = self.over or (every > 0 and self.tick // every > before // every)
         yield from self._close_round(agents, metrics, due)
 
@@ -288,10 +315,18 @@ class _Gossip(Session):
         if due:
             metrics = metrics | self.curve.evaluations()
             self.saved = self._checkpoint()
+        else:
+            self.unnamed = []
         tensors, description = self._stored()
         artifacts = {"policy": tensors, "policy_description": description, "checkpoint": self.saved}
         yield self.say(Progressed, metrics=metrics, artifacts=artifacts | {"table": self.links})
         self.throttle.restart()
+
+    def _forget_unnamed(self, now: list[str]) -> None:
+        """Remove checkpoints that neither an event nor a view names any more; ``now``: those that no event names
+        yet."""
+        self.store.discard([digest for digest in self.unnamed if digest != self.saved])
+        self.unnamed = now
 
     def _examine(self, agents: AgentPool) -> bool:
         """Evaluate the study's policy while agents go on; False when a command interrupted it."""
@@ -312,13 +347,14 @@ class _Gossip(Session):
         return self.store.put(tensors), self.store.put(description)
 
     def _ended(self, command: Command) -> Iterator[AnyEvent]:
-        """The last events. An agent's updates since its last state are lost: they are made again."""
+        """The last events. Of what agents did not tell, a study that goes on plays all again."""
         if not command and self.updates < self.config.updates * self.config.agents:
             yield self.say(Logged, message=time_is_up(self.steps, self.config.steps))
-        since = self.steps - sum(int(state["learner"].meta["steps"]) for state in self.states)
-        if command and since > 0 and self.pending is None:
-            again = f"the {since:,} decisions since then are played again."
-            yield self.say(Logged, message=f"The agents go on from their last round: {again}")
+        self._forget_unnamed([])
+        missing = self.forgone + self.steps - sum(int(state["learner"].meta["steps"]) for state in self.states)
+        left = what_is_left(self.config.waits, command, missing, self.steps - self.kept)
+        if command and self.pending is None and left:
+            yield self.say(Logged, message=left)
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved})
             return
@@ -351,19 +387,9 @@ class _Gossip(Session):
             end = f"/{name_of(i)}"
             self.states[i] = {name.removesuffix(end): part for name, part in parts.items() if name.endswith(end)}
         self.learned = [int(state["learner"].meta["steps"]) for state in self.states]
+        self.kept = self.steps
         self.versions = self._stored_versions()
         self.curve.load(meta)
         self.late = self.ended = meta.get("ended", False)
         self.pending, self.links, self.saved = meta["pending"], meta["links"], digest
         self.reported = meta.get("reported", self.tick)
-
-
-def slowdown(agents: int, processors: int) -> str:
-    """What to tell where agents share processors; empty where they do not."""
-    if agents <= processors:
-        return ""
-    those, times = f"{processors} processor{'s' * (processors > 1)}", f"{agents / processors:.3g}"
-    return (
-        f"{agents} agents share {those}: expect the training to take about {times} times as long as with a "
-        "processor for each."
-    )

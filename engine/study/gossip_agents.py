@@ -19,6 +19,7 @@ from engine.rl.devices import on_threads
 from engine.rl.factory import make_learner
 from engine.rl.gossip_agent import Agent
 from engine.rl.learner import Learner, State
+from engine.runtime.channels import MAX_FRAME_BYTES
 from engine.simulators import references
 from engine.store import Store
 from engine.stores import open_store
@@ -31,6 +32,7 @@ LIVES = 1_000
 REPORT_S = 0.5
 """Seconds between two reports within a round, at least."""
 _WAIT_S = 0.2
+_BESIDE_BYTES = 2**20  # of a report, beside what the agent has learned
 
 
 class AgentOrder(msgspec.Struct, frozen=True):
@@ -50,6 +52,15 @@ def name_of(number: int) -> str:
 def learner_of(config: GossipConfig, seat: SeatSpec) -> Learner:
     """An agent's learner: all begin with the same parameters. Raises ConfigError at the setting that does not fit."""
     return make_learner(config.learner, seat, config.seed, max(1, config.steps // config.agents))
+
+
+def check_size(config: GossipConfig, state: State) -> None:
+    """Raises ConfigError where an agent in another process could not send what it has learned."""
+    needed = sum(array.nbytes for array in state["learner"].arrays.values())
+    if config.pool.kind == "ray" and needed + _BESIDE_BYTES > MAX_FRAME_BYTES:
+        much, most = -(-needed // 2**20), MAX_FRAME_BYTES >> 20
+        why = f"an agent has {much:,} MiB to send, and {most:,} can be; use fewer units"
+        raise ConfigError([("learner.network", why)])
 
 
 def make_agent(

@@ -25,13 +25,14 @@ from engine.rl.devices import on_threads
 from engine.rl.gossip import LINKS, Ball, beta, distance, mixing
 from engine.rl.gossip_agent import Agent, Link, Report
 from engine.rl.policy import Policy
-from engine.store import FolderStore
+from engine.store import FolderStore, first_whole
 from engine.studies import load
 from engine.study import checkpoint, run
 from engine.study.agent_pool import Direction, LocalAgents, RemoteAgents
 from engine.study.agent_wire import decode, encode_member, encode_report
-from engine.study.gossip import _Gossip, slowdown
+from engine.study.gossip import _Gossip
 from engine.study.gossip_agents import Mixing, learner_of, make_agent
+from engine.study.gossip_rounds import slowdown
 from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "gossip.json"
@@ -266,8 +267,52 @@ def test_they_begin_with_a_trained_policy_and_end_when_their_minutes_are_over(
     assert 0 < last.counters.steps < 2048
     assert isinstance(said, Logged)
     assert said.message == f"Time is up: {last.counters.steps:,} of 2,048 decisions were played."
+    left = Policy.stored(store, last.artifacts["policy_description"])
+    assert left.version > 0, "it has learned"
+    assert not np.array_equal(left.weights, Policy.stored(store, start).weights)
     begun = agents_of(study(start=start, staleness=staleness), store)
     assert all(np.array_equal(each, Policy.stored(store, start).weights) for each in begun)
+
+
+@pytest.mark.parametrize("staleness", [0, None])
+def test_when_time_is_up_a_long_round_is_cut_short(staleness: int | None, store: FolderStore) -> None:
+    long = study(staleness=staleness, steps=10**9, checkpoint_every=10**8, minutes=1e-6, evaluate_every=0)
+    found = list(run(long, store))
+    assert isinstance(found[-1], Finished)
+    assert 0 < found[-1].counters.steps < 10**6
+    assert Policy.stored(store, found[-1].artifacts["policy_description"]).version > 0
+    again = list(run(long, store, resume=found[-1].artifacts["checkpoint"]))
+    assert isinstance(again[-1], Finished), "its time is over"
+
+
+@pytest.mark.parametrize("staleness", [0, None])
+def test_a_stop_keeps_what_was_learned_since_the_last_round(staleness: int | None, store: FolderStore) -> None:
+    long = study(staleness=staleness, steps=10**9, checkpoint_every=10**8, evaluate_every=0)
+    looks = iter([""] * 5)
+    found = list(run(long, store, control=lambda: next(looks, "stop")))
+    assert isinstance(found[-1], Stopped)
+    left = Policy.stored(store, found[-1].artifacts["policy_description"])
+    assert left.version >= 5, "each look lets agents make an update"
+    said = [event.message for event in found if isinstance(event, Logged) and event.message]
+    kept = [each for each in said if "since the last round, too; whoever goes on from here begins before them" in each]
+    assert len(kept) == (staleness == 0), said
+    rest = run(long, store, resume=found[-1].artifacts["checkpoint"], control=lambda: "stop")
+    first = next(rest)
+    assert isinstance(first, Started)
+    assert (first.counters.steps > 0) == (staleness is None), "who does not wait goes on from there"
+    rest.close()
+
+
+@pytest.mark.parametrize("staleness", [0, None])
+def test_a_store_keeps_no_checkpoint_that_no_event_names(
+    staleness: int | None, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, write = [], checkpoint.write
+    monkeypatch.setattr(checkpoint, "write", lambda *given: written.append(write(*given)) or written[-1])
+    found = list(run(study(staleness=staleness, evaluate_every=1), store))
+    named = {event.artifacts["checkpoint"] for event in found if isinstance(event, Progressed | Finished)}
+    assert len(written) > len(named)
+    assert {digest for digest in written if first_whole([digest], store)} == named
 
 
 def agents_of(config: GossipConfig, store: FolderStore) -> list[np.ndarray]:
@@ -280,7 +325,7 @@ def agents_of(config: GossipConfig, store: FolderStore) -> list[np.ndarray]:
 def test_a_network_too_large_to_be_sent_is_refused_at_its_field_before_anything_starts(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.study.gossip.MAX_FRAME_BYTES", 2**20)
+    monkeypatch.setattr("engine.study.gossip_agents.MAX_FRAME_BYTES", 2**20)
     large = study(pool={"kind": "ray"})
     (end,) = run(large, store)
     assert isinstance(end, Failed)
