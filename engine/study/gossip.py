@@ -120,7 +120,8 @@ class _Gossip(Session):
 
     def _look_at_the_clock(self) -> None:
         limit = 60 * self.config.minutes
-        self.late = self.late or (bool(limit) and self.curve.counters(self.steps).seconds >= limit)
+        begun = bool(limit) and min(self.versions) > 0  # processes may take longer than that to come up
+        self.late = self.late or (begun and self.curve.counters(self.steps).seconds >= limit)
 
     def _prepare(self, *, begun: bool) -> None:
         """Everything as it begins: all agents with the same parameters."""

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from engine.arrays import unpack
-from engine.events import AnyEvent, Finished, Incident, Progressed, Stopped, decode
+from engine.events import AnyEvent, Finished, Incident, Logged, Progressed, Stopped, decode
 from engine.rl.gossip_agent import Report
+from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.study import run
 from engine.study.agent_pool import BOUND, RemoteAgents
-from engine.study.control import Control
+from engine.study.control import Command, Control
 from engine.study.evaluation import Found, MeasuredPolicies, evaluate
 from tests.contracts.ray_server import RayServer, all_gone, eventually, ray_server
 from tests.engine.rounds_told import curve
@@ -137,6 +138,29 @@ def test_agents_go_on_during_an_evaluation_and_one_that_is_killed_then_is_replac
 def risen(versions: Sequence[int]) -> bool:
     """Whether an agent has gone on by more updates than messages of it may wait."""
     return bool(versions) and versions[-1] - versions[0] > 2 * BOUND
+
+
+@pytest.mark.parametrize("staleness", [0, 1, None])
+@pytest.mark.parametrize("ends", ["in time", "by a stop"])
+def test_a_round_that_would_last_for_days_ends_with_what_its_agents_have_learned(
+    staleness: int | None, ends: str, ray: RayServer, store: FolderStore
+) -> None:
+    days = {"agents": 3, "steps": 10**10, "checkpoint_every": 10**9, "evaluate_every": 0}
+    minutes = 0.05 if ends == "in time" else 0
+    found: list[AnyEvent] = []
+
+    def control() -> Command:
+        return "stop" if not minutes and found and found[-1].counters.steps > 2000 else ""
+
+    for event in run(study(pool=RAY, staleness=staleness, minutes=minutes, **days), store, control=control):
+        found.append(event)
+    assert isinstance(found[-1], Finished if minutes else Stopped), found[-1]
+    left = Policy.stored(store, found[-1].artifacts["policy_description"])
+    assert left.version > 0
+    assert found[-1].counters.steps > 0
+    assert not [e.message for e in found if isinstance(e, Incident)]
+    if staleness == 0 and not minutes:
+        assert any("has learned from the" in e.message for e in found if isinstance(e, Logged)), "all came together"
 
 
 def test_nothing_that_agents_had_on_the_disk_outlives_them(
