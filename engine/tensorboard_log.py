@@ -46,7 +46,7 @@ class TensorBoardLog:
             return
         try:
             self._write(event)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter of a folder whose name is no text
             self._over = True
             print(f"The TensorBoard log in {self.folder} ends here: {error}.", file=sys.stderr)
 

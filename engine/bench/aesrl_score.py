@@ -141,8 +141,8 @@ def arms(
     together = {"kind": "aes-rl", "spread": spread, "learner": learner, "pool": {"kind": "ray", "workers": 2}, **shared}
     return {
         "AES-RL": {**together, "method": {"kind": "aes-rl"}},
-        "CEM-RL": {**together, "method": {"kind": "cem-rl", "narrow": True}},
-        "CEM-RL, its equation": {**together, "method": {"kind": "cem-rl"}},
+        "CEM-RL": {**together, "method": {"kind": "cem-rl"}},
+        "CEM-RL, its equation": {**together, "method": {"kind": "cem-rl", "narrow": False}},
         "TD3": {"kind": "train", "learner": {"kind": "td3", **learner}, "samplers": 1, "environments": 1, **shared,
                 "pool": {"kind": "local"}},
     }  # fmt: skip

@@ -49,7 +49,10 @@ class SigmoidConfig(Config):
 
     kind: Literal["sigmoid"] = "sigmoid"
     range: Range = None
-    backward: Backward = 0.0
+    backward: float = Field(
+        0.0, ge=0, le=1, title="Steps to what is worse",
+        description="p_negative, in the paper’s reading: equation 8 has no steps away from it; 0: none at all",
+    )  # fmt: skip
     reading: Literal["paper", "code"] = Field("paper", title="Reading", description="of equation 8")
 
 
@@ -91,14 +94,16 @@ class _Spread(Config):
     floor: float = Field(1e-5, gt=0, le=1, title="Least variance", description="of a weight")
 
     def least_variance(self, population: int) -> float:
-        """What a variance falls to in the end where the centre stays and so many individuals are kept."""
+        """What a variance falls to in the end where the centre goes most of the way to who is better, and so many
+        individuals are kept."""
         return self.floor
 
 
 class _Averaged(_Spread):
     epsilon: float = Field(
         1e-5, ge=0, le=1, title="Variance added at each update",
-        description="ε; 0: as released, most of it is lost. With n individuals remembered, no less than n ε is left",
+        description="ε; 0: as released, most of it is lost. With n individuals remembered, no less than n ε is left; "
+        "where individuals move the centre a little, it widens the variance",
     )  # fmt: skip
 
 
@@ -159,3 +164,8 @@ class ConstantConfig(Config):
 VarianceRule = Annotated[
     AdaptiveConfig | FixedConfig | SuccessConfig | ElitesConfig | ConstantConfig, Field(discriminator="kind")
 ]
+
+
+def compared(mean: MeanRule, variance: VarianceRule) -> bool:
+    """Whether individuals are compared with the centre, whose score must then be known; ranks are among themselves."""
+    return not isinstance(mean, OldestConfig) or isinstance(variance, SuccessConfig)

@@ -17,6 +17,7 @@ from engine.config.aes_rules import (
     OldestConfig,
     RelativeConfig,
     VarianceRule,
+    compared,
 )
 from engine.config.base import Config, Shown
 from engine.config.pool import PoolConfig
@@ -127,9 +128,9 @@ class CEMRLMethod(_Drawn):
     noise_end: float = Field(1e-5, ge=0, le=100, title="Last variance added")
     tau: float = Field(0.95, ge=0, le=1, title="How slowly it falls", description="share kept in each round")
     narrow: bool = Field(
-        False, title="Divide the variance by the elites",
+        True, title="Divide the variance by the elites",
         description="by how many there are, as CEM-RL’s released code does; the paper’s equation does not",
-        exclude_if=lambda narrow: not narrow,  # keeps the hash of studies without it
+        exclude_if=lambda narrow: narrow,  # keeps the hash of studies without it
     )  # fmt: skip
 
 
@@ -292,7 +293,9 @@ def _unused(config: AESRLConfig) -> Iterator[tuple[str, str]]:
     if learner.explore != usual.explore and not config.method.noisy:
         yield "learner.explore", f"in {kind} all play without noise: leave this out"
     method = config.method
-    if isinstance(method, _Together):
+    if isinstance(method, AESRLMethod | ACEMRLMethod):
+        if method.centre != "running" and not compared(method.mean, method.variance):
+            yield "method.centre", "with this rule individuals are compared with one another only: leave this out"
         if method.waiting and method.least_lessons != LEAST_LESSONS:
             yield "method.least_lessons", "in rounds the critic always catches up: leave this out"
         if method.gain != type(method).model_fields["gain"].default and not method.learning_share:

@@ -27,16 +27,22 @@ Departures:
    what is worse, by less than a half). The paper cuts the relative baseline at f(z) < f_rb − f_b, where p has fallen to
    −1; with p_negative = 0 that is the released code's cut at f_rb.
 3. Where the mean itself is below the absolute baseline, it counts as being on it: the quotient would change its sign.
-4. With eq. 12, σ² stays where p < 10⁻³ (the released code).
+4. With eq. 12, σ² stays where p < 10⁻³ (the released code, which skips these with n fixed, too). With n fixed every
+   individual counts, as eq. 11 says; where half of them do not move the mean, σ² of a weight wanders, up to some 0.4
+   from 10⁻³ in a thousand individuals, with the skip to 0.1.
 5. Averages of squares end with + ε I, as those of CEM do (eq. 1), and at a floor (the released code has the floor
    alone), and with eq. 12 n is 2 at least. In the paper one sample replaces σ² where p ≥ ½: its logarithm then falls by
    1.96 on average, and by more for a larger p, even where nothing is selected, and three in four coordinates end on
-   the floor. ε = 10⁻⁵ is what CEM-RL adds in the end; where nobody moves the mean far, σ² keeps n ε.
+   the floor. ε = 10⁻⁵ is what CEM-RL adds in the end. It is added at each update, so with n fixed, or where the mean
+   goes most of the way to who is better (n is 2 then), σ² keeps n ε. Where individuals move it a little, eq. 12 takes
+   one n-th of σ² back and ε widens it: from 10⁻³ to 0.01 in a thousand individuals with p = 0.01.
 6. The rule of successes multiplies σ² by a factor for every individual once its history is full (the paper names no
    factor; the released code: 0.99 and ten individuals).
 7. While fewer than n individuals have come, ``oldest`` takes the better half of those that have.
 8. By the elites, σ² moves one n-th of the way to their mean square for every individual, as the mean does by them;
    eq. 2 replaces it, once a generation.
+9. σ² is 100 at most. Where nothing is selected, the rule of successes and eq. 11 let it wander without end, until
+   weights are no numbers any more.
 """
 
 from __future__ import annotations
@@ -69,6 +75,8 @@ F64 = NDArray[np.float64]
 LEAST_P = 1e-3
 """Below this eq. 12 leaves σ² as it is."""
 
+WIDEST = 100.0
+"""The largest σ², which is also the largest one to begin with."""
 LARGEST = 1e150
 """Scores are as far from 0 at most, so that their squares are numbers; differences beyond it move as far as it does."""
 
@@ -162,12 +170,13 @@ class AES:
         if not isinstance(self.variance, ConstantConfig):
             new = self._spread(z, before, p, f_mu < f_z)
             if new is not None:
-                self.sigma2 = np.maximum(new, self.variance.floor)
+                self.sigma2 = np.clip(new, self.variance.floor, WIDEST)
         return p
 
     @property
     def least(self) -> float:
-        """What σ² falls to in the end where the mean stays: its floor, or what ε keeps; 0 where σ² is constant."""
+        """What σ² falls to in the end where the mean goes most of the way to who is better: its floor, or what ε keeps;
+        0 where σ² is constant."""
         return self.variance.least_variance(self.n)
 
     def _follow_elites(self, z: NDArray[Any], f_z: float) -> float:
@@ -245,11 +254,12 @@ class Running:
         self.noise = self.spread = 0.0
 
     def moved(self, p: float, f_to: float, f_z: float) -> None:
-        """An individual returned ``f_z``, and the mean moved by p to what has the fitness ``f_to``."""
+        """An individual returned ``f_z``, and the mean moved by p to what has the fitness ``f_to``. Where it moved away
+        from what is worse, nothing says how good the mean is there."""
         self.seen += 1
         self.spread += ((f_z - self.f) ** 2 - self.spread) / min(self.seen, self.MEMORY)
         kappa = max(0.0, 1 - self.noise / self.spread) if self.spread else 0.0
-        self.f += p * kappa * (f_to - self.f)
+        self.f += max(p, 0.0) * kappa * (f_to - self.f)
 
     def returned(self, f: float) -> None:
         """An episode of the mean returned this."""

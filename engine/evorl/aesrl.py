@@ -24,6 +24,8 @@ Departures:
 6. Where individuals wait, workers hand what was played to the study, which alone writes into the shared replay, in the
    order of its requests: so the end does not depend on who was faster. Where nobody waits, workers write into it
    themselves; what one had written that was killed before it answered stays, uncounted, and is played again.
+7. Where rules compare individuals with one another only (``oldest``, without the rule of successes), as in ACEM-RL, the
+   mean is not played.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import Bundle
-from engine.config.aes_rules import AbsoluteConfig
+from engine.config.aes_rules import AbsoluteConfig, compared
 from engine.config.aesrl import ACEMRLMethod, AESRLMethod
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Parts
@@ -59,6 +61,7 @@ class AESRL(SharedCritic):
         assert isinstance(method, AESRLMethod | ACEMRLMethod)
         self.method = method
         rule = self.config.mean_rule(method.mean)
+        self.compared = compared(rule, method.variance)
         self.search = AES(self.first, method.variance_at_first, rule, method.variance, method.population)
         self.f, self.turn, self.moved = Running(), 0, 0
         self.n, self.p = {"es": 0, "rl": 0}, {"es": 0.0, "rl": 0.0}
@@ -98,7 +101,7 @@ class AESRL(SharedCritic):
             return
         free = self.together - self._playing
         centres = sum(self.role(request) == "centre" for request in self.outstanding.values())
-        missing = max(0, EPISODES - self.f.measured - centres)
+        missing = max(0, EPISODES - self.f.measured - centres) if self.compared else 0
         for _ in range(missing):
             yield self._request("centre", self.centre)
         if not (self.waiting and missing):
@@ -106,11 +109,11 @@ class AESRL(SharedCritic):
                 yield self._individual()
 
     def _individual(self) -> Request:
-        if self.method.centre == "episodes" and self.moved:
+        if self.compared and self.method.centre == "episodes" and self.moved:
             self.moved = 0 if self.waiting else self.moved - 1
             return self._request("measure", self.centre, episodes=EPISODES)
         self.turn += 1
-        if self.method.centre == "running" and self.turn % EPISODES == 0:
+        if self.compared and self.method.centre == "running" and self.turn % EPISODES == 0:
             return self._request("centre", self.centre)
         z = self.search.sample(self.rng)
         chance = p_rl(self.n["rl"], self.n["es"], self.method.learning_share, self.method.gain)
@@ -129,18 +132,20 @@ class AESRL(SharedCritic):
         if role == "centre":
             self.f.returned(f_z)
             return
-        if not self.f.measured:
+        if self.compared and not self.f.measured:
             return
         p = self.search.update(self._learnt(request, answer), f_z, self.f.f)
         self.p[role] += p
         self.moved += 1
-        if self.method.centre == "running":
+        if self.compared and self.method.centre == "running":
             self.f.moved(*self.search.towards, f_z)
 
     def metrics(self) -> dict[str, float]:
         found, n = super().metrics(), self.n
+        if self.compared:
+            found["return_estimate"] = self.f.f
         return found | {
-            "return_estimate": self.f.f, "individuals_es": float(n["es"]), "individuals_rl": float(n["rl"]),
+            "individuals_es": float(n["es"]), "individuals_rl": float(n["rl"]),
             "p_es": self.p["es"], "p_rl": self.p["rl"],
             "chance_rl": p_rl(n["rl"], n["es"], self.method.learning_share, self.method.gain),
             "sigma": float(np.sqrt(self.search.sigma2).mean()),

@@ -168,6 +168,7 @@ class Agent:
         unread = tuple(self.peers.unread())
         if not self.config.ordered:
             self._last |= {j: decode_weights(self.peers.read(j)) for j in unread}
+            self._links = {j: link._replace(age=link.age + 1) for j, link in self._links.items()}
             self._mix({j: m for j, m in self._last.items() if j in self._row})
             return True
         if len(unread) < len(self._takes):

@@ -37,7 +37,7 @@ FORMAT = "equipoise-policy/1"
 TEAM = "team-"
 """Before the name of a head whose group's members have networks of their own."""
 JSON, TENSORS = "policy.json", "policy.safetensors"
-UNREADABLE = (KeyError, TypeError, ValueError, OverflowError, RecursionError, ConfigError)
+UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, RecursionError, ConfigError)
 """What a description raises that is none of a policy."""
 LARGEST = 1e18
 """Of a weight; the square of a larger one may be beyond float32, and no training gets there."""

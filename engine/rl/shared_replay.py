@@ -70,14 +70,16 @@ class SharedReplay(ReplayBuffer):
             return super().add(columns)
 
     def sample(self, n: int, beta: float = 1.0) -> Minibatch:
-        """n transitions, uniformly with replacement."""
+        """n transitions, uniformly with replacement. None of which a writer has only begun, unless one was killed that
+        wrote as many as the replay holds: then they are all there is."""
         whole = self.written
         rows = self.rng.integers(0, min(whole, self.capacity), size=n)
         while True:
             columns = self._take(rows)
             numbers = whole - 1 - (whole - 1 - rows) % self.capacity
             changed = numbers < self._counters[1] - self.capacity
-            if not changed.any():
+            begun = int(self._counters[1])
+            if not changed.any() or self.written <= begun - self.capacity:
                 return Minibatch(rows, columns, np.ones(n, dtype=np.float32))
             whole = self.written
             rows[changed] = self.rng.integers(0, min(whole, self.capacity), size=int(changed.sum()))

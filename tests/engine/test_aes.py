@@ -62,6 +62,11 @@ def test_a_mean_may_step_back_from_what_is_worse() -> None:
     assert ratio(RelativeConfig(baseline=2000, backward=0.5), 1999, 6000) == 0  # beyond the paper's cut
 
 
+def test_a_sigmoid_that_does_not_leave_out_what_is_worse_steps_to_it() -> None:
+    assert ratio(SigmoidConfig(range=2000), 5000, 6000) == 0
+    assert ratio(SigmoidConfig(range=2000, backward=1.0), 5000, 6000) == pytest.approx(1 / (1 + math.exp(0.5)))
+
+
 def test_below_an_absolute_baseline_an_individual_counts_for_nothing_and_a_mean_gives_way() -> None:
     rule = AbsoluteConfig(baseline=-100)
     assert ratio(rule, -150, 50) == 0
@@ -165,7 +170,27 @@ def test_a_first_variance_below_the_floor_is_on_it_from_the_beginning() -> None:
     assert (AES(np.zeros(4), 1e-9, RelativeConfig(baseline=10.0), ConstantConfig(), 10).sigma2 == 1e-9).all()
 
 
-def test_ten_thousand_updates_leave_no_variance_below_the_floor_and_few_on_it() -> None:
+@pytest.mark.parametrize("variance", [AdaptiveConfig(epsilon=0), FixedConfig(epsilon=0, n=2)])
+def test_ten_thousand_updates_leave_no_variance_below_the_floor_that_nothing_else_keeps_up(variance: Any) -> None:
+    search, least, _ = sphere(variance, 10_000)
+    assert least == 1e-5
+    assert (search.sigma2 <= 100).all()
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance"),
+    [(FullMoveConfig(), SuccessConfig(factor=0.8)), (LinearConfig(range=0.1, backward=1.0), FixedConfig(n=2))],
+    ids=["successes", "fixed"],
+)
+def test_where_nothing_is_selected_no_variance_grows_beyond_what_weights_can_have(mean: Any, variance: Any) -> None:
+    search, rng = AES(np.zeros(50), 1e-3, mean, variance), np.random.default_rng(2)
+    for _ in range(10_000):
+        search.update(search.sample(rng), float(rng.standard_normal()), 0.0)
+    assert search.sigma2.max() <= 100
+    assert np.isfinite(search.mu).all()
+
+
+def test_ten_thousand_updates_leave_few_variances_on_the_least_that_what_is_added_keeps() -> None:
     search, least, kept = sphere(AdaptiveConfig(), 10_000)
     assert least >= 1e-5
     assert (kept <= 1.1 * search.least).mean() < 0.1
@@ -237,6 +262,7 @@ LUCK: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
     "one in 20 costs": lambda rng, n: -paid(rng, n, 0.05),
 }
 """Returns of mean 0 and variance 1."""
+BACK = (LinearConfig(range=3.0, backward=1.0), RelativeConfig(baseline=3.0, backward=1.0))
 EVERY_RULE = (FullMoveConfig(), *MEANS, AbsoluteConfig(baseline=-5.0), OldestConfig())
 
 
@@ -264,6 +290,12 @@ def followed(rule: Any, mine: NDArray[np.float64], theirs: NDArray[np.float64], 
 def test_where_all_are_equally_good_the_luck_of_individuals_hardly_raises_the_estimate(rule: Any, luck: str) -> None:
     drawn = LUCK[luck](np.random.default_rng(3), 20_000)
     assert -0.1 < followed(rule, drawn, drawn, np.zeros(20_000)) < 0.65, "1 to 1.3 if every difference were real"
+
+
+@pytest.mark.parametrize("rule", BACK, ids=lambda rule: rule.kind)
+def test_a_mean_that_also_steps_away_from_what_is_worse_has_an_estimate_that_stays_one(rule: Any) -> None:
+    drawn = np.random.default_rng(4).standard_normal((2, 20_000))
+    assert -0.5 < followed(rule, drawn[0], drawn[1], np.zeros(20_000)) < 1
 
 
 @pytest.mark.parametrize("rule", [FullMoveConfig(), RelativeConfig(baseline=3.0)], ids=lambda rule: rule.kind)

@@ -21,10 +21,12 @@ from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, decode, encode
+from engine.evorl.cemrl import CEMRL
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator, as_json, build
 from engine.mdp.trajectory import Batch
 from engine.problem import IndividualContext, Request, of_kind
 from engine.rl.policy import Actor, Policy
+from engine.rl.replay import ReplayBuffer
 from engine.rl.shared_replay import SharedReplay
 from engine.runtime.pool import Pool
 from engine.store import FolderStore, Lease
@@ -218,6 +220,34 @@ def test_who_evolves_plays_with_the_noise_that_the_method_says(kind: str, noisy:
         asked = [Request(9, theta, 0, 1, 5, IndividualContext(role=role)) for role in ("es", "centre")]
         own, centre = (answer.objectives[0] for answer in evaluator.evaluate(asked, lambda: False))
     assert (own != centre) == noisy
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+def test_where_individuals_are_compared_with_one_another_only_the_centre_does_not_play(
+    waiting: bool, store: FolderStore
+) -> None:
+    found = list(run(study(method={"kind": "acem-rl", "population": 4, "waiting": waiting}), store))
+    assert isinstance(found[-1], Finished), found[-1]
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert "steps_centre" not in last
+    assert "return_estimate" not in last
+    assert last["steps_es"] + last["steps_rl"] + last["steps_start"] == found[-1].counters.steps
+    compared = [*run(study(method={"kind": "acem-rl", "variance": {"kind": "success"}}), store)]
+    assert "return_estimate" in compared[-2].metrics, "the rule of successes asks who is better than the centre"  # type: ignore[union-attr]
+    assert refused(method={"kind": "acem-rl", "centre": "episodes"}) == {"method.centre"}
+
+
+def test_cem_rl_s_variance_is_divided_by_the_elites_as_released_or_is_that_of_the_paper(store: FolderStore) -> None:
+    z = np.random.default_rng(4).standard_normal((5, 7))
+    weight = np.log(6 / np.arange(1, 6))
+    weight /= weight.sum()
+    for narrow, divisor in ((True, 5), (False, 1)):
+        first = np.zeros(7, np.float32)
+        config = study(method={"kind": "cem-rl", "population": 10, "narrow": narrow, "noise": 1e-3})
+        search = CEMRL(config, first, 1, store, ReplayBuffer(10, np.random.default_rng(1)))
+        search._step(z)
+        assert search.Sigma == pytest.approx((weight[:, None] * z**2).sum(0) / divisor + 1e-3)
+        assert search.mu == pytest.approx((weight[:, None] * z).sum(0))
 
 
 def test_an_agent_begins_with_the_policy_that_it_is_first_asked_with(store: FolderStore) -> None:

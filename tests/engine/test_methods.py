@@ -22,6 +22,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     **{kind: {"kind": kind, "population": 6} for kind in METHODS},
     "aes-rl, waiting": {"kind": "aes-rl", "population": 6, "waiting": True},
     "cem-rl, one after another": {"kind": "cem-rl", "population": 6, "parallel": False},
+    "cem-rl, its equation": {"kind": "cem-rl", "population": 6, "narrow": False},
 }
 
 

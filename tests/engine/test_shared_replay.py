@@ -106,6 +106,19 @@ def test_what_a_writer_left_that_died_in_the_middle_is_never_read(tmp_path: Path
         assert seen == {*range(50, 500), *range(600, 620)}
 
 
+def test_a_writer_that_died_as_it_wrote_all_that_the_replay_holds_keeps_nobody_from_learning(tmp_path: Path) -> None:
+    dying, others = shared(tmp_path, capacity=50), shared(tmp_path, capacity=50)
+    dying.add(rows(0, 50))
+    broken = rows(50, 50)
+    broken["action"] = np.full((50, 2), "x")
+    dying._create = lambda columns: None  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match=r"shape|convert|broadcast"):
+        dying.add(broken)
+    assert len(others.sample(20).rows) == 20
+    others.add(rows(100, 10))
+    assert set(others.sample(400).columns["action"].tolist()) == set(range(100, 110))
+
+
 def test_minibatches_are_whole_while_processes_write(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path / "replay")]
     writers = [subprocess.Popen([*command, str(first)]) for first in (0, 1_000_000)]

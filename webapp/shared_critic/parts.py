@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalog import METHODS
 from engine.config import parse
-from engine.config.aes_rules import AbsoluteConfig, OldestConfig
+from engine.config.aes_rules import AbsoluteConfig, OldestConfig, SigmoidConfig
 from engine.config.aesrl import LEAST_LESSONS, AESRLConfig
 from engine.config.pool import PoolConfig
 from webapp.lib.words import number, percent
@@ -187,6 +187,8 @@ def _switches(method: Mapping[str, Any]) -> list[tuple[str, str]]:
         "parallel": ("Individuals of a round", {True: "side by side (P-CEM-RL)", False: "one after the other"}),
         "centre": ("f(μ)", {"running": "a running estimate", "episodes": "five episodes after each individual"}),
     }  # fmt: skip
+    if method.get("waiting"):
+        switches["centre"][1]["episodes"] = "five episodes after each round"
     return [(title, words[method[name]]) for name, (title, words) in switches.items() if name in method]
 
 
@@ -221,7 +223,8 @@ def _moved(study: AESRLConfig, metrics: Mapping[str, float]) -> dict[str, Any] |
     back and forth add up to nothing."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
     rule: Any = getattr(study.method, "mean", None)
-    if es is None or rl is None or not es + rl or getattr(rule, "backward", False):
+    away = getattr(rule, "backward", False) and not isinstance(rule, SigmoidConfig)
+    if es is None or rl is None or not es + rl or away:
         return None
     return {
         "evolving": es / (es + rl), "learning": rl / (es + rl),
@@ -238,7 +241,8 @@ def _least(job: Job) -> float:
 
 
 def _narrowest(study: AESRLConfig) -> float:
-    """The spread to which that of a weight falls in the end where the centre stays; 0 where its rule has none."""
+    """The spread to which that of a weight falls in the end where the centre goes most of the way to who is better; 0
+    where its rule has none."""
     variance = getattr(study.method, "variance", None)
     return variance.least_variance(study.method.population) ** 0.5 if variance else 0.0
 
