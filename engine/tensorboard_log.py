@@ -24,6 +24,7 @@ from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from engine.catalog import STUDIES
 from engine.events import AnyEvent, Finished, Progressed, Started, Stopped
+from engine.text import clear
 
 FOLDER = "tensorboard"
 """Its folder in a job's folder."""
@@ -48,7 +49,7 @@ class TensorBoardLog:
             self._write(event)
         except (OSError, UnicodeError) as error:  # the latter of a folder whose name is no text
             self._over = True
-            print(f"The TensorBoard log in {self.folder} ends here: {error}.", file=sys.stderr)
+            print(f"The TensorBoard log in {clear(str(self.folder))} ends here: {clear(str(error))}.", file=sys.stderr)
 
     def close(self) -> None:
         """Finish the file of this attempt."""

@@ -241,7 +241,7 @@ class Running:
     up to 0.6 where few episodes decide (0.3 % of them pay all that is paid); by up to 1.7 where episodes of individuals
     scatter twice as much as those of the mean, as they do with noise in their actions; by 1 where half of the
     individuals are far worse and the others as good. ``noise`` takes progress for luck, too: where the mean gets better
-    by 0.2 standard deviations with each individual, the estimate lags 3 to 4 behind (without κ at most 0.1), so
+    by 0.2 standard deviations with each individual, the estimate lags 3 to 4.5 behind (without κ at most 0.1), so
     individuals count for more.
 
     The paper plays five episodes of the mean after every individual and does not count their steps. ``f``: NaN before

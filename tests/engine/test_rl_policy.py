@@ -333,6 +333,10 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
     ):
         with pytest.raises(StoreError, match=why):
             Policy.unpack(broken, tensors)
+    choosing = PolicySpec(SeatSpec((ArraySpec("x", (4,)),), Discrete(2)), NetworkConfig(policy=(8,), critic=(8,)))
+    said, own = Policy(choosing, choosing.model().initial(np.random.default_rng(0))).pack()
+    with pytest.raises(StoreError, match="readable"):  # a team whose members have no numbers to steer by
+        Policy.unpack(json.dumps(json.loads(said) | {"kind": "team-squashed"}).encode(), own)
     with pytest.raises(StoreError, match="check sums"):
         Policy.unpack(description, tensors[:-1] + bytes([tensors[-1] ^ 1]))
     with pytest.raises(StoreError, match="no policy"):

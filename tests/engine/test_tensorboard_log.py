@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,14 @@ def write(folder: Path, *events: Any, kind: str = "train") -> None:
     log = TensorBoardLog(folder, {"kind": kind})
     for event in events:
         log(event)
+
+
+def test_a_log_in_a_folder_whose_name_is_no_text_ends_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    write(folder, started(), *rounds(1, 2))
+    assert "The TensorBoard log in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", list(STUDIES))
