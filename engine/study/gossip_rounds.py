@@ -42,8 +42,9 @@ class Rounds:
             agents.direct(Direction(epoch, self.asked, 0, saved))
 
     def answered(self, agents: AgentPool) -> bool:
-        """Whether all who were asked and are still there have told their states."""
-        return not self.awaited & set(agents.present)
+        """Whether all who were asked and have been there since have told their states."""
+        self.awaited &= set(agents.present)  # who takes the place of one that is lost was not asked
+        return not self.awaited
 
     def cut_short(self, agents: AgentPool, epoch: int, tick: int, saved: str, versions: Sequence[int]) -> None:
         """End the round of agents that wait for each other soon: at the update which all of them reach next or, as they

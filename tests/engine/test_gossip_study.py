@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Collection, Iterator
 from itertools import pairwise
@@ -579,6 +580,11 @@ def test_a_round_without_waiting_ends_with_states_of_its_end(store: FolderStore)
     assert asked == [1]
     made._take(fast)
     assert not made._round_is_over(pool), "the slow one has not told yet"
+    made.rounds.deadline, made.late = 0.0, True
+    assert not made._round_is_over(pool), "after the last round nobody is cut off"
+    made.late = False
+    assert made._round_is_over(pool), "after another one it may tell in the next"
+    made.rounds.deadline = math.inf
     made._take(report._replace(number=1))
     assert made._round_is_over(pool)
     assert asked == [1], "they are asked once"
@@ -605,6 +611,8 @@ def test_a_round_without_waiting_ends_without_an_agent_that_is_away_and_counts_a
     assert not made._round_is_over(pool), "the third has not told yet"
     pool.present = {0, 1}
     assert made._round_is_over(pool), "the third is gone, and another one takes its place"
+    pool.present = {0, 1, 2}
+    assert made._round_is_over(pool), "that one was not asked"
     assert made._rounds() == 3, "ten fifteenths of five rounds are made by two of three"
 
 
