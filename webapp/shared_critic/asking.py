@@ -188,8 +188,8 @@ class TogetherForm(LayeredForm):
             yield from self._unruled(method, typed, given)
         else:
             yield from ((name, f"Only AES-RL and ACEM-RL {has}.") for name, has in ONLY_STEADY.items() if name in given)
-        if typed.get("centre") == "episodes" and method not in STEADY:
-            yield "centre", "Only AES-RL and ACEM-RL ask for that score."
+        if typed.get("centre") == "episodes" and method != "aes-rl":
+            yield "centre", "Only AES-RL asks for that score. Leave this as it is."
         if "first" in given and method == "erl":
             yield "first", "ERL draws nobody around a centre. Leave this empty."
         if (way := typed.get("waiting", "")) in MISFITS and way not in WAYS.get(method, WAITING):
