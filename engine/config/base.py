@@ -98,6 +98,10 @@ class Study(Config):
         nothing else is wrong: what is left out for being wrong may look so."""
         yield from ()
 
+    def without_places(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The study as JSON, without where its processes meet: whoever goes on elsewhere goes on with the same one."""
+        return data
+
     def meant(self, patterns: Sequence[Any]) -> tuple[Any, ...]:
         """Of the patterns that people mean to be so, those that this study takes for that, as its ``intended`` has
         them."""

@@ -193,6 +193,11 @@ class StartsConfig(OneTraining):
                 why = f"episodes begin as in “{self.tasks[first].name}”: change a setting, or leave one of them out"
                 yield f"tasks.{i}.settings", why
 
+    def without_places(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Without which Redis decisions go through, and how much room is there."""
+        usual = ReplayConfig().model_dump(mode="json", exclude={"where"})
+        return {**data, "replay": {**data["replay"], **usual}}
+
     def _ill_ends(self) -> Iterator[tuple[str, str]]:
         low, high = self.scheduler.low, self.scheduler.high
         if low is not None and high is None:

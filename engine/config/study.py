@@ -252,6 +252,7 @@ STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] =
 
 
 def study_hash(config: Study) -> str:
-    """Hash of everything that a study's result depends on: all fields but its name, its pool, its log and the
-    experiment after it."""
-    return content_hash(config.model_dump(mode="json", exclude={"name", "pool", "tensorboard", "experiment"}))
+    """Hash of everything that a study's result depends on: all fields but its name, its pool, its log, the experiment
+    after it, and what ``Study.without_places`` leaves out."""
+    data = config.model_dump(mode="json", exclude={"name", "pool", "tensorboard", "experiment"})
+    return content_hash(config.without_places(data))

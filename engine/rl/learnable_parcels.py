@@ -60,7 +60,9 @@ class LearnableParcels:
             return False
         known = np.delete(episodes, (WIN, SCORE), axis=1)
         counts = bool(((episodes[:, LENGTH] >= 0) & (episodes[:, LENGTH] < LARGEST)).all())
-        return counts and bool(np.isfinite(known).all()) and not np.isinf(episodes).any()
+        won = episodes[:, WIN]
+        shares = bool((np.isnan(won) | ((won >= 0) & (won <= 1))).all())
+        return counts and shares and bool(np.isfinite(known).all()) and not np.isinf(episodes).any()
 
 
 def _alike(column: NDArray[Any], own: NDArray[np.generic]) -> bool:

@@ -7,11 +7,14 @@ after ``ahead`` fragments with the same.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
 
 from engine.channel import Weights, decode_weights
+from engine.config.policies import AGENT
+from engine.errors import EngineError
 from engine.experience import ActorEnd, Floats
 from engine.mdp.interface import SeatSpec
 from engine.rl.collector import Moment
@@ -51,13 +54,25 @@ class TaskActor:
         return None if self.weights is None else self.weights.moment
 
     def look(self) -> None:
-        """Take the newest network, if there is one."""
+        """Take the newest network, if there is one. What anybody else may have put in its place is none: the learner
+        sends its own again."""
         network = self.end.newest(ask=not self.busy)
         if network is None:
             return
-        weights = decode_weights(network.frame)
-        if weights.moment == self.moment:
-            return
+        with contextlib.suppress(EngineError):
+            weights = decode_weights(network.frame)
+            if weights.moment != self.moment and self._fits(weights):
+                self._take(weights)
+
+    def _fits(self, weights: Weights) -> bool:
+        """Whether these are weights of its own network, and say which tasks are played."""
+        sizes = {name: vector.size for name, vector in weights.vectors.items()}
+        tasks = sizes.pop(ACTIVE, 0)
+        own = {name: vector.size for name, vector in self.learner.publish().items()}
+        finite = all(np.isfinite(vector).all() for vector in weights.vectors.values())
+        return weights.policy == AGENT and self.task < tasks and sizes == own and finite
+
+    def _take(self, weights: Weights) -> None:
         self.weights, self.made = weights, 0
         self.sampler.load(weights)
         begun = (weights.epoch, weights.beginning) if self.waits else (0, self.beginning)

@@ -59,6 +59,10 @@ _OPTIONS = {"rediss": {"db", "ssl_ca_certs", "ssl_cert_reqs"}}
 Command = tuple[Any, ...]
 
 
+_NO_ANSWERS = (ValueError, TypeError, AttributeError, RecursionError)
+"""What redis-py raises of bytes that are no answers in Redis' protocol."""
+
+
 class Place(NamedTuple):
     """Where the experience of an attempt at a job is: Redis' address, and what its keys begin with."""
 
@@ -85,7 +89,8 @@ class Place(NamedTuple):
 
 
 class RedisLine:
-    """A connection that never waits long: after a failure it tries again at growing intervals only."""
+    """A connection that waits for the next bytes of an answer for ``PATIENCE_S`` at most; after a failure it tries
+    again at growing intervals only."""
 
     def __init__(self, url: str) -> None:
         """Raises ConfigError where ``url`` is no address, or says more than where a Redis is and how to get in."""
@@ -117,7 +122,9 @@ class RedisLine:
             batch.execute_command(*words)
         try:
             answers = batch.execute(raise_on_error=False)
-        except (RedisError, OSError) as error:
+        except (RedisError, OSError, *_NO_ANSWERS) as error:
+            if isinstance(error, _NO_ANSWERS):
+                self._redis.connection_pool.disconnect()  # the rest of it would be taken for answers
             self.failure, self.failed = error, self.failed + 1
             self._pause_s = min(max(_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
             self._again_at = time.monotonic() + self._pause_s
@@ -224,7 +231,7 @@ class RedisLearner:
         self._place, self._mend, self._line, self._arrivals = place, mend, RedisLine(place.url), Arrivals(before)
         self._tasks, self._queues = tasks, place.queues(tasks)
         self._network: Network | None = None
-        self._look_at, self._open = 0.0, True
+        self._look_at, self._open, self._mended_at = 0.0, True, 0
         self.full = False
         """Whether Redis had no room for the newest network when it was sent last."""
         self._refused = {"take": "", "network": ""}
@@ -240,8 +247,11 @@ class RedisLearner:
         answers = self._line.together(*asked, ("GET", self._place.key("version")))
         self._look_at = time.monotonic() + PERIOD_S
         if answers is None:
-            if self._mend(self._line.failed):
-                self._line.at_once()
+            if self._line.failed != self._mended_at:
+                self._mended_at = self._line.failed  # where that does not help, not before the line tries again
+                if self._mend(self._line.failed):
+                    self._line.at_once()
+                    self._mended_at = 0
             return []
         *queues, version = answers
         self._refused["take"] = next((_words(queue) for queue in queues if isinstance(queue, Exception)), "")
@@ -380,7 +390,7 @@ def _why_silent(failure: Exception | None) -> str:
     own = "or leave this empty for one of its own"
     if isinstance(failure, ResponseError | AuthenticationError):
         return f"the Redis there does not let us in (“{printable(str(failure), SAID)}”); correct this, {own}"
-    if isinstance(failure, InvalidResponse):
+    if isinstance(failure, (InvalidResponse, *_NO_ANSWERS)):
         return f"what answers there is no Redis; correct this, {own}"
     return f"no Redis answers there; start one, {own}"
 

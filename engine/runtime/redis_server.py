@@ -112,10 +112,13 @@ class RedisServer:
             words = command(self._listener, self._folder.path, options)
         except FileNotFoundError as error:
             raise EngineError(f"No Redis of its own can be started: {error}.") from error
-        process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True, preexec_fn=_die_with_parent,
-        )  # fmt: skip
+        try:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, preexec_fn=_die_with_parent,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError) as error:  # no memory for another process
+            raise EngineError(f"No Redis of its own can be started: {error}.") from error
         until = time.monotonic() + _START_S
         while not answers(self._listener):
             if process.poll() is not None or time.monotonic() > until:

@@ -46,6 +46,7 @@ def seat_of_all(config: StartsConfig, *, begun: bool, should_stop: ShouldStop) -
     that does not fit, SimulatorError, and Cancelled."""
     checks = _Checks(config, begun, should_stop)
     wrong = [fault for i in range(len(config.tasks)) for fault in checks.task(i)]
+    wrong += checks.lost_at_once()
     wrong += [] if wrong else checks.learner()
     wrong += [] if wrong or begun else checks.success()
     if wrong:
@@ -61,6 +62,8 @@ class _Checks:
         self.longest = 0
         self._ends: list[Ends] = []
         self._wins: bool | None = None
+        self._lost: list[int] = []
+        self._outlasts = False  # an episode of some task may
 
     @property
     def ends(self) -> Ends | None:
@@ -124,10 +127,21 @@ class _Checks:
             yield f"tasks.{i}", f"no episode can begin here: {error.problems[0].message}"
             return
         if _lost_at_once(game, self.config.seed, self.should_stop):
-            yield f"tasks.{i}", f"no episode can begin here: by chance, all of {TRIES} were lost at the first decision"
+            self._lost.append(i)
             return
+        self._outlasts = True
         if self.ends is None and self._wins is None:
             self._wins = _tells_wins(game, self.config.seed, self.should_stop)
+
+    def lost_at_once(self) -> Iterator[Fault]:
+        """Tasks whose episodes are over as soon as they begin, in a game in which others are not. Of one that nobody
+        knows, and that ends so in every task, perhaps that is how it is: one throw, and a goal that is rarely hit."""
+        if self._outlasts or built_in(self.config.game.name) is not None:
+            for i in self._lost:
+                yield (
+                    f"tasks.{i}",
+                    f"no episode can begin here: by chance, all of {TRIES} were lost at the first decision",
+                )
 
     def _shape(self, i: int, seat: SeatSpec) -> Iterator[Fault]:
         """All tasks are one agent's: it sees, does and is rewarded alike in them."""

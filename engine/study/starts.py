@@ -218,18 +218,20 @@ class _Starts(EvaluatedRounds):
         return long_enough(self.curve, self.agent.need * self.config.environments)
 
     def _batches(self) -> dict[str, list[Arrival]]:
-        """Also an update without new decisions, where more minibatches are due than the last one made, or where none
-        has arrived for long though there are some to learn from."""
+        """Also an update without new decisions, where more minibatches are due than the last one made, where none has
+        arrived for long though there are some to learn from, or where time is up meanwhile."""
         if self.agent.tasks.cut:
             return {AGENT: []}
         found = super()._batches()
         now = time.monotonic()
         if found:
             self._heard_at = now
-        elif not self.waiting and now - self._heard_at > QUIET_S and self.agent.tasks.replays.sizes.any():
-            if self.actors is None or not self.actors.blocked:
-                self._heard_at = now
-            return {AGENT: []}
+        elif not self.waiting and now - self._heard_at > QUIET_S:
+            if self.agent.tasks.replays.sizes.any():
+                if self.actors is None or not self.actors.blocked:
+                    self._heard_at = now
+                return {AGENT: []}
+            return {AGENT: []} if self._time_is_up() else {}
         return found
 
     def _publish(self, samplers: SamplerPool, names: Iterable[str]) -> None:
@@ -282,8 +284,7 @@ class _Starts(EvaluatedRounds):
             if one is None:
                 return False
             found.append(one[AGENT][""])
-        for task, examined in enumerate(found):
-            self.curve.examined(task, examined)
+        self.curve.examined(found)
         return True
 
     def results(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -95,14 +95,15 @@ class WholeCurve(PolicyCurve):
 class StartsCurve(Curve):
     """``whole``: the agent; ``each``: it in each task, easiest first. ``practised``: minibatches of each task in this
     round; ``iterations``: in all. ``ends``: between what scores lie (None: nobody says); ``by_score``: whether success
-    is told from scores, as in some evaluation not every episode told whether it was won."""
+    is told from scores, as no episode of the first evaluation told whether it was won (None: there was none yet). That
+    stays so, or success would change its meaning in the middle of a curve."""
 
     def __init__(self, config: StartsConfig, seat: SeatSpec, scheduler: Scheduler, ends: Ends | None) -> None:
         rewards = config.learner.rewards
         weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
         arguments = seat.rewards, weights, seat.signals, config.game.least_return
         self.config, self.scheduler, self.iterations = config, scheduler, 0
-        self.ends, self.by_score = ends, False
+        self.ends, self.by_score = ends, cast("bool | None", None)
         self.whole, self.each = WholeCurve(*arguments), [PolicyCurve(*arguments) for _ in config.tasks]
         self.difficulty = [Difficulty() for _ in config.tasks]
         super().__init__({"agent": self.whole})
@@ -125,17 +126,20 @@ class StartsCurve(Curve):
             parcel: Any = arrival.work
             self.each[parcel.task].episodes += arrival.episodes
 
-    def examined(self, task: int, found: Examination) -> None:
-        """The last evaluation of a task. Raises SimulatorError where nothing says how well an episode went."""
-        self.each[task].examined({"": found})
-        self.by_score |= not np.isfinite(found.win).all()
+    def examined(self, found: Sequence[Examination]) -> None:
+        """An evaluation of every task, the easiest first. Raises SimulatorError where nothing says how well an episode
+        went."""
+        if self.by_score is None:
+            self.by_score = not any(np.isfinite(one.win).any() for one in found)
         if self.by_score and self.ends is None:
             game = self.config.game.name
             why = f"{game} told of no win in an episode, and nobody says how far its scores go; {SAY_ENDS}"
             raise SimulatorError(why, permanent=True)
         ends = self.ends if self.by_score else None
-        at_once = success_of(found, ends, MISSES / (self.config.evaluations * len(self.each)))
-        self.difficulty[task].examined(success_of(found, ends), self.iterations, Range(at_once.low, at_once.high))
+        for curve, difficulty, one in zip(self.each, self.difficulty, found, strict=True):
+            curve.examined({"": one})
+            at_once = success_of(one, ends, MISSES / (self.config.evaluations * len(self.each)))
+            difficulty.examined(success_of(one, ends), self.iterations, Range(at_once.low, at_once.high))
 
     def metrics(self) -> Metrics:
         """The numbers of a closed round: of the agent, and of each task."""
@@ -180,9 +184,11 @@ class StartsCurve(Curve):
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from ``state``."""
-        self.iterations, self.by_score = int(state["iterations"]), bool(state.get("by_score", False))
+        self.iterations, self.by_score = int(state["iterations"]), state.get("by_score")
         for one, known in zip(self.difficulty, state["difficulty"], strict=True):
             one.load(known)
+        if not self.by_score:  # earlier versions said so, too, before there was any evaluation
+            self.by_score = False if any(one.now is not None for one in self.difficulty) else None
         self.whole.load(state["whole"])
         for curve, known in zip(self.each, state["each"], strict=True):
             curve.load(known)
@@ -191,6 +197,6 @@ class StartsCurve(Curve):
 
 def success_of(found: Examination, ends: Ends | None, error: float = MISSES) -> Success:
     """Of one evaluation: by wins or, where scores between these ``ends`` are given, by scores. Its range misses with
-    probability ``error`` at most."""
-    each = found.win if ends is None else by_scores(found.score, ends)
+    probability ``error`` at most. An episode that did not tell whether it was won was not."""
+    each = np.nan_to_num(found.win) if ends is None else by_scores(found.score, ends)
     return Success(float(each.mean()), *range_of(each, 0.0, 1.0, error))

@@ -3,9 +3,12 @@ resume, a Redis that dies, and errors that name the field."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
+import threading
 import time
 from collections import deque
 from pathlib import Path
@@ -22,6 +25,7 @@ from engine.confidence import Range
 from engine.config.policies import AGENT
 from engine.config.rl import PRESETS
 from engine.config.starts import StartsConfig
+from engine.config.study import study_hash
 from engine.errors import ConfigError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
 from engine.experience import NOTHING, Lost, Parcel, decode
@@ -34,7 +38,7 @@ from engine.rl.task_actor import ACTIVE, RETURNS, SCORE, WIN, TaskActor
 from engine.rl.task_learner import successes
 from engine.rng import generator
 from engine.runtime import redis_server
-from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
 from engine.store import FolderStore
 from engine.studies import load, reading
 from engine.study import run, start_actors_here
@@ -624,25 +628,100 @@ def test_a_game_without_wins_succeeds_by_how_far_its_score_is_between_the_ends(
     assert (hard.perhaps == 0) == mastered
 
 
-def test_an_evaluation_by_scores_says_between_what_they_lie_and_is_not_followed_by_one_by_wins() -> None:
+def test_what_success_is_the_first_evaluation_decides_for_all_tasks_and_for_ever() -> None:
     seat, _, ends = seat_of_all(study(), begun=True, should_stop=lambda: False)
     assert ends == (0.0, 1.0), "as Platform declares"
-    made = StartsCurve(study(), seat, Scheduler(3, generator(1)), (0.0, 500.0))
+
+    def begun() -> StartsCurve:
+        return StartsCurve(study(), seat, Scheduler(3, generator(1)), (0.0, 500.0))
+
     none = scored(np.full(4, 100.0))._replace(signals=np.zeros((4, len(seat.signals))))
-    made.examined(1, none._replace(win=np.ones(4)))
-    assert made.evaluations()["task-2/success"] == 1
-    assert "least_score" not in made.evaluations()
-    made.examined(0, none)
-    told = made.evaluations()
-    assert told["task-1/success"] == pytest.approx(0.2)
+    won, some = none._replace(win=np.ones(4)), none._replace(win=np.array([1.0, np.nan, 1.0, np.nan]))
+    by_wins, by_scores = begun(), begun()
+    by_wins.examined([won, some, none])
+    by_wins.examined([none, some, none])
+    told = by_wins.evaluations()
+    assert [told[f"task-{i}/success"] for i in (1, 2, 3)] == [0, 0.5, 0], "whoever did not tell of a win had none"
+    assert "least_score" not in told
+    by_scores.examined([none] * 3)
+    again = begun()
+    again.load(json.loads(json.dumps(by_scores.state())))
+    again.examined([won, some, none])
+    told = again.evaluations()
+    assert [told[f"task-{i}/success"] for i in (1, 2, 3)] == pytest.approx([0.2] * 3)
+    assert all(told[f"task-{i}/forgotten"] == 0 for i in (1, 2, 3)), "nothing changed"
     assert (told["least_score"], told["largest_score"]) == (0, 500)
-    again = StartsCurve(study(), seat, Scheduler(3, generator(1)), (0.0, 500.0))
-    again.load(json.loads(json.dumps(made.state())))
-    again.examined(1, none._replace(win=np.ones(4)))
-    assert again.evaluations()["task-2/success"] == pytest.approx(0.2)
     lost = StartsCurve(study(), seat, Scheduler(3, generator(1)), None)
     with pytest.raises(SimulatorError, match="nobody says how far its scores go"):
-        lost.examined(0, none)
+        lost.examined([none] * 3)
+    lost.by_score = None
+    lost.examined([none, some, none])
+
+
+def test_a_study_goes_on_through_another_redis_and_with_more_room_in_its_own() -> None:
+    one = study(sampling="asynchronous", replay={"where": "redis"})
+    others = ({"address": "redis://there:6379/0"}, {"megabytes": 512})
+    assert {study_hash(study(sampling="asynchronous", replay={"where": "redis", **more})) for more in others} == {
+        study_hash(one)
+    }
+    assert study_hash(study(sampling="asynchronous")) != study_hash(one)
+
+
+def test_time_that_is_up_ends_a_study_though_nothing_ever_arrives(
+    store: FolderStore, servers: list[redis_server.RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.study.starts.QUIET_S", 0.2)
+    monkeypatch.setattr(RedisLearner, "take", lambda learner: [])
+    found = list(run(study(**OVER_REDIS, minutes=0.01), store))
+    assert isinstance(found[-1], Finished), found[-1]
+    assert found[-1].counters.steps == 0
+
+
+def test_a_network_that_somebody_else_put_into_redis_is_none_and_the_learner_sends_its_own_again(
+    store: FolderStore, servers: list[redis_server.RedisServer]
+) -> None:
+    found: list[AnyEvent] = []
+    for event in run(study(**OVER_REDIS), store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick in (1, 3):
+            client = Redis.from_url(servers[0].url)
+            (key,) = client.keys("*:network")
+            other = {"actor": np.zeros(3, np.float32), ACTIVE: np.ones(3, np.float32)}
+            frame = b"no network" if event.tick == 1 else encode_weights(Weights(AGENT, 0, 0, 77, other))
+            client.mset({key: frame, key.replace(b":network", b":version"): 12345678})
+    assert isinstance(found[-1], Finished), found[-1]
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["iterations"] == 1500
+
+
+@pytest.mark.parametrize("greeting", [b"* OK IMAP4 ready\r\n", b":irc NOTICE\r\n", b"$abc\r\n", b"+OK POP3\r\n" * 9])
+def test_whatever_answers_that_is_no_redis_is_said_to_be_none(greeting: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    server.accept()[0].sendall(greeting)
+
+        threading.Thread(target=greet, daemon=True).start()
+        with pytest.raises(
+            ConfigError, match="what answers there is no Redis|no Redis answers there|does not let us in"
+        ):
+            reachable(f"redis://127.0.0.1:{server.getsockname()[1]}/0", "replay.address")
+
+
+def test_a_redis_that_finds_no_memory_to_start_again_leaves_the_learner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = redis_server.RedisServer(16)
+    os.kill(server.pid, signal.SIGKILL)
+
+    def full(*words: Any, **more: Any) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("subprocess.Popen", full)
+    assert not server.mend(1)
+    monkeypatch.undo()
+    assert server.mend(2)
+    server.close()
 
 
 def cart(game: str = "gym:CartPole-v1", **scheduler: float) -> StartsConfig:

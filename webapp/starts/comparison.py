@@ -186,7 +186,10 @@ class StartsComparison:
     def _starts(self) -> list[Difference]:
         """Where episodes begin, start by start: the easier ones by their names, as not all trainings have all of them,
         and the hard one, whatever it is called."""
-        each = [(reading, reading.config.ordered) for reading in map(result_of, self.jobs)]
+        try:
+            each = [(reading, reading.config.ordered) for reading in map(result_of, self.jobs)]
+        except ConfigError:  # the obstacle says so
+            return []
         easier = [{task.name: reading.where(task) for task in tasks if not task.hard} for reading, tasks in each]
         rows = [
             Difference(f"Start “{name}”", tuple(found.get(name, ABSENT) for found in easier))
@@ -226,10 +229,16 @@ def why_apart(job: Job, first: Job) -> str:
         return "it learns another game"
     if _where(mine, mine.ordered[-1]) != _where(theirs, theirs.ordered[-1]):
         return "its hard start begins elsewhere, or its game has other settings"
-    scores = [found for each in (job, first) if (found := score_ends(each.metrics)) is not None]
-    if len(set(scores)) > 1:
-        return "its success is measured between other scores"
+    scores = {score_ends(each.metrics) for each in (job, first) if _examined(each)}
+    if len(scores) > 1:
+        by = "by wins, that of the other by scores" if None in scores else "between other scores"
+        return f"its success is measured {by}"
     return ""
+
+
+def _examined(job: Job) -> bool:
+    """Whether there was an evaluation."""
+    return any(name.endswith("/success") for name in job.metrics)
 
 
 def _where(config: StartsConfig, task: StartTask) -> str:

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 LEAST = 2.5
 """Width and height of a rectangle that is as narrow as a line."""
 MARKS = 8
-"""Starts with a colour of their own; a ninth has that of the eighth."""
+"""Colours of starts."""
+
+
+def mark_of(place: int, many: int) -> int:
+    """The colour of a start among so many, from 1. Where there are more than colours, those from the seventh on share
+    one, and the last, which is the hard one, has its own."""
+    if many <= MARKS:
+        return place + 1
+    return MARKS if place == many - 1 else min(place + 1, MARKS - 1)
 
 
 class RangeAxis(NamedTuple):
@@ -62,7 +70,7 @@ class Picture(NamedTuple):
         for i, (name, settings) in enumerate(starts):
             x, width = self.across.ends(settings, self.width)
             y, height = (0.0, self.height) if self.down is None else self.down.ends(settings, self.height)
-            found.append(StartMark(name, min(i + 1, MARKS), x, y, width, height))
+            found.append(StartMark(name, mark_of(i, len(starts)), x, y, width, height))
         return found
 
 

@@ -15,7 +15,7 @@ from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, StartTa
 from engine.means import range_of
 from webapp.lib.figures import share_with_ends
 from webapp.lib.words import NBSP, number, percent, plural
-from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
+from webapp.starts.picture import PICTURES, Picture, StartMark, mark_of
 from webapp.starts.rows import where
 from webapp.studies.lines import Column, Frame, LineRange, Lines, ends, known, marks, path
 from webapp.studies.models import Job
@@ -47,7 +47,7 @@ class Practised:
         low = [0.0] * len(rounds)
         for i, (name, column) in enumerate(zip(names, shares, strict=True)):
             high = [a + (column[k] or 0.0) for a, k in zip(low, rounds, strict=True)]
-            self.bands.append(Band(name, min(i + 1, MARKS), _band(frame, at, low, high)))
+            self.bands.append(Band(name, mark_of(i, len(names)), _band(frame, at, low, high)))
             low = high
         self.known = bool(rounds)
         self.levels = [(percent(value), frame.y(value)) for value in (0.0, 0.5, 1.0)]
@@ -153,6 +153,11 @@ def score_ends(metrics: Mapping[str, Any]) -> tuple[float, float] | None:
     return None if least is None or largest is None else (float(least), float(largest))
 
 
+def _together(names: Sequence[str]) -> str:
+    """Starts that share a colour."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
 def whole(steps: float) -> str:
     """A place along the axis."""
     return number(round(steps))
@@ -236,10 +241,10 @@ class StartsResult:
         first: int | None = None,
     ) -> Lines:  # fmt: skip
         """A line for each start of what rounds tell of it; ``first``: of the first rounds alone."""
-        lines = [
-            (f"start-{min(i + 1, MARKS)}", name, self.column(i, what)[:first]) for i, name in enumerate(self.names)
-        ]  # fmt: skip
-        called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
+        many = len(self.names)
+        lines = [(f"start-{mark_of(i, many)}", name, self.column(i, what)[:first]) for i, name in enumerate(self.names)]
+        drawn = [(mark, name) for mark, name, column in lines if any(map(known, column))]
+        called = {mark: _together([name for own, name in drawn if own == mark]) for mark, _ in drawn}
         x = self._x[:first]
         return Lines(ALONG, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges, says=SHARES.get(what))
 
@@ -281,7 +286,7 @@ class StartsResult:
         lost = self._value("forgotten", i)
         task = self.config.ordered[i]
         return StartRow(
-            task.name, min(i + 1, MARKS), task.hard, self._rank(i), self._value("success", i),
+            task.name, mark_of(i, len(self.names)), task.hard, self._rank(i), self._value("success", i),
             self._value("low", i), self._value("high", i), self._reached(i),
             f"at least {percent(lost)}" if lost else "", self._once(i, lost or 0.0),
             "" if share is None else percent(share),
