@@ -84,7 +84,7 @@ def better(config: ArenaConfig, episodes: int) -> dict[str, Floats]:
 
 def _scores(config: ArenaConfig, game: Any, policies: Mapping[str, Policy], episodes: int) -> dict[str, Floats]:
     """Scores [episodes] of all who play the first match."""
-    seats = seating(config.lessons[0].matches[0], config.learners)
+    seats = seating(config.lessons[0].matches[0], config)
     names = [one.policy for one in seats.who]
     sitting = {seat: policies[name] for seat, name in enumerate(names)}
     found = examine(sitting, played(game, seats), episodes, config.seed, first=_UNSEEN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
+from math import ceil
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -177,11 +178,17 @@ def _sooner(learner: Any) -> Any:
 
 
 def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
-    """A few updates of a lesson, without what it ends with."""
+    """A few updates of a lesson, without what it ends with; so many more that each replay has its first decisions, and
+    then some to learn from."""
     frozen = tuple(name for name in lesson.frozen if name in course.roster)
     alone = {"times": 1, "until": None, "after": AfterwardsConfig(), "title": "", "frozen": frozen}
-    usual = course.pace(lesson.model_copy(update={**alone, "steps": LARGE})).update
-    return lesson.model_copy(update={**alone, "steps": UPDATES * usual})
+    pace, learners = course.pace(lesson.model_copy(update={**alone, "steps": LARGE})), course.learners
+    whole = sum(pace.fragment.values())
+    first = [
+        learner.warmup * whole / pace.fragment[name]
+        for name, learner in learners.items() if isinstance(learner, ReplayedConfig) and pace.fragment.get(name)
+    ]  # fmt: skip
+    return lesson.model_copy(update={**alone, "steps": UPDATES * pace.update + ceil(max(first, default=0))})
 
 
 def measured(study: ArenaConfig, rounds: Sequence[Round], processors: int) -> CourseSpeed | None:

@@ -35,6 +35,8 @@ class Seated(NamedTuple):
 
     def steers_side(self, side: int) -> bool:
         """Whether its entities are all of a side of so many, in the game's order."""
+        if not self.entities or side < 1:  # a list that names too few, or a game without sides
+            return False
         first = min(self.entities)
         return first % side == 0 and self.entities == tuple(range(first, first + side))
 

@@ -41,10 +41,11 @@ def on_seats(policy: Policy, player: Player) -> Player:
 
 
 class _Squad:
-    """Rows of a batch are all battles on its first seat, then those on the next."""
+    """Rows of a batch are all battles on its first seat, then those on the next. What it remembers of a battle each of
+    its seats keeps."""
 
     def __init__(self, player: Player, seat: GroupSpec) -> None:
-        self.memory: Mapping[str, tuple[int, ...]] = {}
+        self.memory: Mapping[str, tuple[int, ...]] = player.memory
         self._player, self.count = player, len(seat.members)
 
     def __call__(self, batch: Batch) -> Decision:
@@ -57,5 +58,7 @@ class _Squad:
         }
         rows = [array.reshape(len(array), -1).any(axis=1) for array in batch.observations.values()]
         seen[HERE] = np.any(rows, axis=0).reshape(self.count, n).T.astype(np.uint8) * np.uint8(255)
-        actions = self._player(Batch(seen, None, batch.keys[:n])).actions
-        return Decision(np.concatenate(np.split(actions, self.count, axis=1)))
+        state = {name: kept[:n] for name, kept in batch.state.items()}
+        decision = self._player(Batch(seen, None, batch.keys[:n], state))
+        kept = {name: np.concatenate([new] * self.count) for name, new in decision.state.items()}
+        return Decision(np.concatenate(np.split(decision.actions, self.count, axis=1)), state=kept)

@@ -227,7 +227,9 @@ class _Arena(Learning):
             each = self.curve.steps // (battles * sum(self.task.pace.workers.values()))
             yield self.say(Logged, message=no_episode_ended(battles, each, self.longest))
         metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
-        metrics |= {"lesson_over": float(self.over)} | (self._by_condition() if self.over else {})
+        cut = self.over and not (self._full or self.course.reached())  # by the clock: it was not held to its end
+        metrics |= {"lesson_over": float(self.over and not cut)}
+        metrics |= self._by_condition() if self.over and not cut else {}
         metrics |= {f"{name}/learned": float(policy.learner.steps) for name, policy in self.active.items()}
         self.curve.restart()
         self.losses, self.seen = 0, {}

@@ -96,7 +96,7 @@ class _Checks:
         if wrong:
             yield from wrong
             return
-        seats = seating(match, self.config.learners)
+        seats = seating(match, self.config)
         if seats.together and in_turns(game):
             yield from ((one.place, TURNS) for one in seats.who if one.together)
             return

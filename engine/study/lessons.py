@@ -113,10 +113,11 @@ class Lesson:
         return Portion(need, waiting, gradients, 0 if learner.replays else self.max_staleness)
 
 
-def seating(match: MatchConfig, learners: Mapping[str, AnyLearner]) -> Seating:
-    """The seats of a match."""
+def seating(match: MatchConfig, config: ArenaConfig) -> Seating:
+    """The seats of a match. A group whose members are rewarded apart is so in its earlier selves, too."""
     who = tuple(sorted(match.seated, key=lambda one: min(one.entities)))
-    apart = {name for name, learner in learners.items() if learner.apart}
+    apart = {name for name, learner in config.learners.items() if learner.apart}
+    apart |= {name for name, member in config.roster.items() if member.recalls and apart.issuperset(member.recalls)}
     return Seating(who, tuple(Group(one.entities, one.policy in apart) for one in who))
 
 
@@ -236,7 +237,7 @@ def match_sampler(
 ) -> Sampler | TurnSampler:
     """Plays the match at this place of a lesson; ``number``: its own among all copies of all matches."""
     config, match = lesson.config, lesson.settings.matches[place]
-    seats = seating(match, config.learners)
+    seats = seating(match, config)
     game = references.make(variant(config, lesson.settings, match), config.environments, should_stop)
     whole = played(game, seats)
     specs = whole.spec.seats

@@ -17,6 +17,7 @@ import yaml
 from engine import console
 from engine.arrays import unpack
 from engine.config.arena import ArenaConfig
+from engine.config.arena_plan import without_groups
 from engine.config.base import parse
 from engine.config.lessons import UntilConfig
 from engine.config.tournament import TournamentConfig
@@ -286,7 +287,7 @@ def test_of_a_prioritised_pool_those_are_met_who_are_not_beaten(store: FolderSto
     config = course({1: PPO, 2: DQN, "old": pool}, [lesson([1, "old"], [2, "old"])])
     faced = {"1": {"1@a": (20.0, 20.0, 20.0), "1@b": (20.0, 5.0, 20.0)}, "2": {"1@a": (20.0, 2.0, 20.0)}}
     known = Known({}, {"1": ("a", "b", "c")}, faced)
-    told, seats = config.lessons[0], [seating(match, config.learners) for match in config.lessons[0].matches]
+    told, seats = config.lessons[0], [seating(match, config) for match in config.lessons[0].matches]
     specs = VectorPong(seats=(0, 1)).spec.seats
     first, second = (cast_of(config, told, each, specs, known).seats[1] for each in seats)
     assert {c.policy: c.share for c in first} == {"1@b": 0.5, "1@c": 0.5}, "it always beats a; c is not known yet"
@@ -882,6 +883,17 @@ def test_when_time_is_up_a_course_says_in_which_lesson(store: FolderStore) -> No
     assert 1 <= int(under_way[1]) < 1000
 
 
+def test_a_lesson_that_the_clock_cuts_off_is_not_told_as_over_nor_by_what_it_ended(store: FolderStore) -> None:
+    until = {"policy": "a", "measure": "score", "reaches": 1000, "of": 100}
+    cut = course({"a": PPO, "b": "random"}, [lesson(["a", "b"], steps=10_000, until=until)], minutes=1e-7)
+    last = [event.metrics for event in run(cut, store) if isinstance(event, Progressed)][-1]
+    assert last["lesson_over"] == 0
+    assert "lesson_reached" not in last
+    whole = course({"a": PPO, "b": "random"}, [lesson(["a", "b"], steps=128, until=until)])
+    last = [event.metrics for event in run(whole, store) if isinstance(event, Progressed)][-1]
+    assert (last["lesson_over"], last["lesson_reached"]) == (1, 0)
+
+
 def test_without_waiting_a_lesson_lasts_until_no_policy_s_update_fits_in(store: FolderStore) -> None:
     """It ended with the first update of any policy where one of each would have been more than was asked for."""
     roster = {name: PPO for name in ("a", "b", "c")}
@@ -968,7 +980,7 @@ def test_a_squad_of_earlier_selves_is_one_of_them_and_each_is_met_equally_often(
     roster = {"a": PPO, "b": PPO, "old": {"kind": "pool", "of": ["a", "b"]}}
     config = course(roster, [lesson(["a"] * 5 + ["old"] * 5, ["b"] * 5 + ["old"] * 5)], game=TANKS)
     match = config.lessons[0].matches[0]
-    seats = seating(match, config.learners)
+    seats = seating(match, config)
     with contextlib.closing(references.make(config.game, 1)) as game:
         specs = game.spec.seats
     names = {"a": tuple(f"{i}" * 64 for i in range(5)), "b": ("9" * 64,)}
@@ -1089,6 +1101,34 @@ def test_a_group_and_single_entities_learn_in_one_battle_however_it_is_sampled(
     for name in roster:
         assert policy(store, end.artifacts, name).version > 0
         assert np.isfinite(end.summary[f"{name}/return"])
+
+
+def test_a_group_with_a_memory_meets_everybody_in_the_tournament(store: FolderStore) -> None:
+    recurrent = {"learner": {**PPO["learner"], "network": {**SMALL, "lstm": 4}}}
+    match, told = [["a"] * 5, ["b"] * 5], {"episodes": 2, "rungs": True}
+    config = course({"a": recurrent, "b": "random"}, [lesson(match, steps=1000)], game=TANKS, tournament=told)
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished), found[-1]
+    assert len(unpack(store.get(found[-1].artifacts["table"])).meta["teams"]) >= 2
+
+
+@pytest.mark.parametrize("kind", ["masac", "maddpg"])
+def test_a_group_meets_its_earlier_selves(store: FolderStore, kind: str) -> None:
+    roster = {"team": {"learner": {**SELDOM["learner"], "kind": kind}}, "old": {"kind": "pool", "of": ["team"]},
+              "luck": "random"}  # fmt: skip
+    sides = [["team"] * 5, *["luck"] * 5], [["old"] * 5, ["team"] * 5]
+    config = course(roster, [lesson(sides[0], steps=640, after={"pool": ["team"]}), lesson(sides[1], steps=640)],
+                    game=TANKS)  # fmt: skip
+    assert isinstance(list(run(config, store))[-1], Finished)
+
+
+def test_a_group_in_a_game_for_one_steers_no_side_and_wrong_entities_are_said_beside_a_tournament() -> None:
+    alone = course({"a": PPO}, [lesson([["a"]], steps=128)], game={"name": "pong", "settings": {"max_ticks": 20}})
+    assert "does not enter the tournament" in without_groups(alone)
+    few = {"who": [["a"] * 5, ["b"] * 5], "entities": [0, 1, 2, 3, 4]}
+    with pytest.raises(ConfigError) as wrong:
+        course({"a": PPO, "b": PPO}, [lesson(few)], game=TANKS, tournament={})
+    assert "lessons.0.matches.0.entities" in {problem.place for problem in wrong.value.problems}
 
 
 def test_who_steers_less_than_a_side_does_not_enter_the_tournament_and_the_others_meet(store: FolderStore) -> None:

@@ -60,6 +60,14 @@ def test_by_a_few_rounds_it_says_how_long_everything_takes_and_keeps_none_of_the
     assert [*map(str, tmp_path.iterdir())] == [before]
 
 
+def test_first_rounds_last_until_replays_have_something_to_learn_from(engine: Engine, tmp_path: Path) -> None:
+    one = {"learner": {"kind": "dqn", "warmup": 5000, "minibatch": 16, "network": {"policy": [8], "critic": [8]}}}
+    study = course({1: one, 2: one, 3: one}, [lesson([1, 2], [2, 3], [3, 1], steps=300_000)], environments=1)
+    done = engine("plan", written(study, tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"(s|min|h)$", done.stdout.splitlines()[0])
+
+
 @pytest.mark.parametrize(
     ("least", "most", "said"),
     [

@@ -41,10 +41,24 @@ def test_names_in_lists_need_no_quotation_marks(text: str, found: Any) -> None:
     assert typed.matches(text, PONG) == found
 
 
-@pytest.mark.parametrize("text", ["[[main, foe]", "[[main foe]]]", "[,]", "[]x", '["main]', "[" * 1900, "[{main}]"])
+DEEP = "[" * 990 + "main" + "]" * 990
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[main, foe]", "[[main foe]]]", "[,]", "[]x", '["main]', "[" * 1900, "[{main}]", "[{who: 3}]", "[{who: true}]",
+     DEEP, f"[{{who: {DEEP}}}]"],
+)  # fmt: skip
 def test_a_list_that_cannot_be_read_says_how_one_is_written(text: str) -> None:
     with pytest.raises(ValueError, match="Write who plays whom like"):
         typed.matches(text, PONG)
+
+
+def test_a_list_longer_than_its_field_is_not_read() -> None:
+    for text in ("main vs foe, " * 10_000, "[" * 100_000, " " * 100_000 + "x" + " " * 100_000):
+        with pytest.raises(ValueError, match="at most"):
+            typed.matches(f"x{text}x", TANKS)
+        assert entity_table(f"x{text}x", TANKS).sides == []
 
 
 def test_the_table_of_entities_has_a_column_for_each_match_and_one_for_a_new_one() -> None:

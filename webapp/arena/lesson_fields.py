@@ -81,7 +81,7 @@ def _until(i: int, offer: Offer | None) -> NumberField:
 
 def _of(i: int, offer: Offer | None) -> dict[str, Any]:
     def text(label: str, said: str = "") -> forms.CharField:
-        return forms.CharField(label=label, max_length=2000, required=False, help_text=said)
+        return forms.CharField(label=label, max_length=typed.LONGEST, required=False, help_text=said)
 
     found: dict[str, Any] = {
         "title": NameField(120, label=f"What lesson {i} is called", required=False),

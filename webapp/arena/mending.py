@@ -48,7 +48,7 @@ def _everybody(found: Mapping[str, str], offer: Offer) -> str:
 
 def _meant(found: Mapping[str, str], others: Set[str]) -> str:
     """Whom a lesson names and nobody is called; empty where it is everybody."""
-    who = [found.get(f"who{k}", "") for k in range(1, lesson_fields.HELD + 1)]
+    who = [found.get(f"who{k}", "")[: typed.LONGEST] for k in range(1, lesson_fields.HELD + 1)]
     names = (typed.name_of(part) for text in who for part in _BETWEEN.split(text.lower()))
     return next((name for name in names if name and not _UNFIT.search(name) and name not in others), "")
 

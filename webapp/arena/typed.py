@@ -6,11 +6,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from webapp.training.games import Offer
 
 VERSUS = " vs "
+LONGEST = 2000
+"""Characters of a match list."""
+DEEPEST = 4
+"""Brackets within brackets: matches, entities, and who is steered as one are three."""
 UNREADABLE = (
     "Write who plays whom like “main vs old, main vs random”, or as lists with a player for each entity, such as "
     "[[main, main, foe, foe], [[old, old], foe, foe]]."
@@ -33,6 +38,8 @@ MATCH_KEYS = {"who", "settings", "entities"}
 def matches(text: str, offer: Offer) -> list[Any]:
     """The match list that was typed for a game. Raises ValueError with a sentence."""
     text = text.strip()
+    if len(text) > LONGEST:
+        raise ValueError(f"Write {LONGEST:,} characters at most.")
     if text.startswith("["):
         return _lists(text)
     found = [_match(each, max(1, len(offer.sides)), offer.squad) for each in _COMMA.split(text) if each.strip()]
@@ -96,6 +103,8 @@ def name_of(text: str) -> str:
 
 
 def _lists(text: str) -> list[Any]:
+    if _depth(text) > DEEPEST:
+        raise ValueError(UNREADABLE)
     try:
         found = json.loads(_LIST_PART.sub(_quoted, text))
     except (ValueError, RecursionError):
@@ -106,7 +115,14 @@ def _lists(text: str) -> list[Any]:
         raise ValueError(UNREADABLE)
     if any(isinstance(match, dict) and not {"who"} <= match.keys() <= MATCH_KEYS for match in found):
         raise ValueError("Of a match that says more than who plays, write who, settings and entities.")
+    if any(isinstance(match, dict) and not isinstance(match["who"], list) for match in found):
+        raise ValueError(UNREADABLE)
     return [{**match, "who": _named(match["who"])} if isinstance(match, dict) else _named(match) for match in found]
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at most."""
+    return max(accumulate((1 if mark == "[" else -1 for mark in text if mark in "[]"), initial=0))
 
 
 def _is_one_match(found: Sequence[Any]) -> bool:
