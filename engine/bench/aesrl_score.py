@@ -2,8 +2,7 @@
 Stable-Baselines3's TD3, with equal replays and networks; the interquartile mean of five seeds, with an interval by
 bootstrap. About fifteen core-hours; what each seed reached is kept in ``var/bench``, and a run that was killed goes on
 there. ``half-cheetah-large`` and ``walker-large``: one run of each with the papers' layers of (400, 300), whose curves
-are kept, too. ``CEM-RL`` divides its variance by the elites, as its released code, with which the papers measured, does;
-``CEM-RL-as-printed`` does not.
+are kept, too. ``CEM-RL`` divides its variance by the elites, as its released code does; ``CEM-RL-as-printed`` does not.
 """
 
 from __future__ import annotations

@@ -8,14 +8,13 @@ earlier ones of its job left that were killed; keys that nobody removes end by t
 Redis may be killed, emptied or full at any time. Who cannot reach it goes on without: an actor counts what it could not
 deliver, the learner starts its own server again if that has ended or hangs, and publishes its network again where it is
 missing. Nothing is sent twice, for a push may have arrived although nobody said so. What Redis refuses is told in its
-own words, unless that is for want of room; what it would refuse from the beginning ``reachable`` says before anybody
-plays.
+own words, unless that is for want of room; what it would refuse from the beginning ``engine.runtime.redis_check`` says
+before anybody plays.
 """
 
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import AuthenticationError, InvalidResponse, OutOfMemoryError, RedisError, ResponseError
+from redis.exceptions import OutOfMemoryError, RedisError
 from redis.retry import Retry
 
 from engine.channel import Frame
@@ -59,7 +58,7 @@ _OPTIONS = {"rediss": {"db", "ssl_ca_certs", "ssl_cert_reqs"}}
 Command = tuple[Any, ...]
 
 
-_NO_ANSWERS = (ValueError, TypeError, AttributeError, RecursionError)
+NO_ANSWERS = (ValueError, TypeError, AttributeError, RecursionError)
 """What redis-py raises of bytes that are no answers in Redis' protocol."""
 
 
@@ -122,8 +121,8 @@ class RedisLine:
             batch.execute_command(*words)
         try:
             answers = batch.execute(raise_on_error=False)
-        except (RedisError, OSError, *_NO_ANSWERS) as error:
-            if isinstance(error, _NO_ANSWERS):
+        except (RedisError, OSError, *NO_ANSWERS) as error:
+            if isinstance(error, NO_ANSWERS):
                 self._redis.connection_pool.disconnect()  # the rest of it would be taken for answers
             self.failure, self.failed = error, self.failed + 1
             self._pause_s = min(max(_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
@@ -360,50 +359,3 @@ def _number(answer: Any) -> int:
         return int(answer)
     except (TypeError, ValueError):
         return -1
-
-
-def reachable(url: str, field: str) -> None:
-    """Raises ConfigError at ``field`` where ``url`` is no address of a Redis, nobody answers there, or it refuses any
-    command that experience needs: all are tried on keys that nobody has."""
-    try:
-        line = RedisLine(url)
-    except ConfigError as error:
-        raise ConfigError([(field, error.problems[0].message)]) from error
-    tried = _tried(f"equipoise:tried:{secrets.token_hex(8)}")
-    answers = line.together(*tried)
-    line.close()
-    if answers is None:
-        raise ConfigError([(field, _why_silent(line.failure))])
-    refused = {
-        _NAMES.get(words[0], words[0]): f"(“{printable(str(answer), SAID)}”)"
-        for words, answer in zip(tried, answers, strict=True)
-        if isinstance(answer, Exception)
-    }
-    if refused:
-        each = ", ".join(f"{name} {why}" for name, why in refused.items())
-        old = "; it must be 6.2 or newer" if _NAMES["LPOP"] in refused else ""
-        raise ConfigError([(field, f"the Redis there refuses {each}{old}")])
-
-
-def _why_silent(failure: Exception | None) -> str:
-    """Why no command got an answer."""
-    own = "or leave this empty for one of its own"
-    if isinstance(failure, ResponseError | AuthenticationError):
-        return f"the Redis there does not let us in (“{printable(str(failure), SAID)}”); correct this, {own}"
-    if isinstance(failure, (InvalidResponse, *_NO_ANSWERS)):
-        return f"what answers there is no Redis; correct this, {own}"
-    return f"no Redis answers there; start one, {own}"
-
-
-_NAMES = {"LPOP": "LPOP with a count"}
-
-
-def _tried(key: str) -> list[Command]:
-    """Each command that actors and learner send, on keys that begin so, and that end by themselves."""
-    tasks, version, attempts = f"{key}:task", f"{key}:version", f"{key}:attempts"
-    return [
-        ("RPUSH", tasks, b"1", b"2"), ("LTRIM", tasks, -2, -1), ("EXPIRE", tasks, 10), ("LLEN", tasks),
-        ("LPOP", tasks, 1), ("MSET", version, 1), ("EXPIRE", version, 10), ("GET", version), ("MGET", version),
-        ("SADD", attempts, "1", "2"), ("EXPIRE", attempts, 10), ("SMEMBERS", attempts), ("SREM", attempts, "1"),
-        ("DEL", tasks, version, attempts),
-    ]  # fmt: skip

@@ -147,7 +147,7 @@ class _Gossip(Session):
             yield from self._close_round(agents, self.pending, due=True)
         while self.pending is None and not self.ended:
             if command := self.control():
-                self._told_at_last(agents, command)
+                self._last_states(agents, command)
                 return command
             for report in self._gathered(agents):
                 if again := self._take(report):
@@ -226,7 +226,7 @@ class _Gossip(Session):
         last = self.late or sum(self.versions) >= self.config.updates * self.config.agents
         return self.rounds.answered(agents) or (not last and time.monotonic() >= self.rounds.deadline)
 
-    def _told_at_last(self, agents: AgentPool, command: Command) -> None:
+    def _last_states(self, agents: AgentPool, command: Command) -> None:
         """After a command, have agents tell what they have learned since the last round, if that is not repeated: a
         study in which they wait for each other goes on from a pause as if it had never been interrupted."""
         waits = self.config.waits

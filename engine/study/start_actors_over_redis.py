@@ -57,7 +57,7 @@ class _Redis:
 
     def __init__(self, config: StartsConfig) -> None:
         """Raises ConfigError where nobody answers at the address, EngineError where its own does not start."""
-        from engine.runtime.redis_experience import reachable
+        from engine.runtime.redis_check import reachable
         from engine.runtime.redis_server import RedisServer  # other studies load neither
 
         address, field = named_redis(config.replay)

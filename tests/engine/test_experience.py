@@ -24,7 +24,8 @@ from engine.experience import ActorEnd, Arrivals, ExperienceHere, LearnerEnd, Lo
 from engine.rl.task_replays import rings
 from engine.rng import generator
 from engine.runtime import redis_experience
-from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, RedisLine, reachable
+from engine.runtime.redis_check import reachable
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, RedisLine
 from engine.runtime.redis_server import HANGS, RedisServer
 from tests.contracts.experience import BOUND, PATIENCE_S, TASKS, ExperienceContract, arrived, columns
 

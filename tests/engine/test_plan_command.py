@@ -31,7 +31,8 @@ def test_it_says_what_each_lesson_amounts_to_and_plays_nothing_where_no_times_ar
     engine: Engine, tmp_path: Path
 ) -> None:
     ends = [*PAPER, lesson([1, 2], steps=2000, until=UNTIL)]
-    course_ = course(FOUR, ends, tournament={"kind": "round-robin", "episodes": 4}, copies=2, pool={"kind": "ray"})
+    there: dict[str, Any] = {"copies": 2, "pool": {"kind": "ray"}}
+    course_ = course(FOUR, ends, tournament={"kind": "round-robin", "episodes": 4}, **there)
     done = engine("plan", written(course_, tmp_path), "--no-times")
     assert done.returncode == 0, done.stderr
     first, second, tournament, whole, processes = done.stdout.splitlines()

@@ -38,7 +38,8 @@ from engine.rl.task_actor import ACTIVE, RETURNS, SCORE, WIN, TaskActor
 from engine.rl.task_learner import successes
 from engine.rng import generator
 from engine.runtime import redis_server
-from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
+from engine.runtime.redis_check import reachable
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
 from engine.studies import load, reading
 from engine.study import run, start_actors_here

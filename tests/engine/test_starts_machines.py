@@ -52,7 +52,7 @@ def test_a_redis_at_a_path_of_this_machine_is_refused_where_ray_has_others(
     with pytest.raises(ConfigError, match=r"replay\.address: Ray has 2 machines"):
         at_path.hosts(SEVERAL)
     own.close()
-    monkeypatch.setattr("engine.runtime.redis_experience.reachable", lambda address, field: None)
+    monkeypatch.setattr("engine.runtime.redis_check.reachable", lambda address, field: None)
     assert _Redis(over_redis("redis://10.0.0.1:6379/0")).hosts(SEVERAL) == SEVERAL.hosts
 
 
