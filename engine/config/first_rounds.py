@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from math import ceil
 from statistics import fmean
@@ -149,7 +149,7 @@ def rehearsal(study: ArenaConfig) -> ArenaConfig:
         "sampling": "synchronous", "tournament": turn, "seed": 1, "minutes": 0.0,
         "checkpoint_every": 1, "learner": _sooner(study.learner),
     })  # fmt: skip
-    course = course.model_copy(update={"lessons": tuple(_short(course, lesson) for lesson in lessons)})
+    course = course.model_copy(update={"lessons": tuple(_in_short(course, lessons))})
     if turn is None or course.entrants > 1:
         return course
     return course.model_copy(update={"tournament": turn.model_copy(update={"rungs": True})})
@@ -177,18 +177,25 @@ def _sooner(learner: Any) -> Any:
     return learner.model_copy(update={"warmup": min(learner.warmup, FEW)})
 
 
+def _in_short(course: ArenaConfig, lessons: Iterable[LessonConfig]) -> Iterator[LessonConfig]:
+    """A few updates of each lesson; of the first in which a replay learns so many more that it has its first decisions,
+    and then some to learn from."""
+    replays = {name: one.warmup for name, one in course.learners.items() if isinstance(one, ReplayedConfig)}
+    for lesson in lessons:
+        short = _short(course, lesson)
+        pace = course.pace(short)
+        here = {name: replays.pop(name) for name in [*replays] if pace.fragment.get(name)}
+        whole = sum(pace.fragment.values())
+        first = max((ceil(warmup * whole / pace.fragment[name]) for name, warmup in here.items()), default=0)
+        yield short.model_copy(update={"steps": (short.steps or 0) + first})
+
+
 def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
-    """A few updates of a lesson, without what it ends with; so many more that each replay has its first decisions, and
-    then some to learn from."""
+    """A few updates of a lesson, without what it ends with."""
     frozen = tuple(name for name in lesson.frozen if name in course.roster)
     alone = {"times": 1, "until": None, "after": AfterwardsConfig(), "title": "", "frozen": frozen}
-    pace, learners = course.pace(lesson.model_copy(update={**alone, "steps": LARGE})), course.learners
-    whole = sum(pace.fragment.values())
-    first = [
-        learner.warmup * whole / pace.fragment[name]
-        for name, learner in learners.items() if isinstance(learner, ReplayedConfig) and pace.fragment.get(name)
-    ]  # fmt: skip
-    return lesson.model_copy(update={**alone, "steps": UPDATES * pace.update + ceil(max(first, default=0))})
+    usual = course.pace(lesson.model_copy(update={**alone, "steps": LARGE})).update
+    return lesson.model_copy(update={**alone, "steps": UPDATES * usual})
 
 
 def measured(study: ArenaConfig, rounds: Sequence[Round], processors: int) -> CourseSpeed | None:

@@ -62,8 +62,8 @@ def test_the_quick_form_asks_for_more_decisions_than_chance_takes_first(game: st
     name, spread, _ = aesrl_score.GAMES[game]
     asked = [load(each) for each in aesrl_score.arms(name, spread, aesrl_score.QUICK, aesrl_score.SMALL, 0).values()]
     together = [config for config in asked if isinstance(config, AESRLConfig)]
-    assert len(together) == 2
-    assert [all_by_chance(config, longest=1000) for config in together] == ["", ""]
+    assert len(together) == 3
+    assert [all_by_chance(config, longest=1000) for config in together] == [""] * 3
 
 
 def test_an_order_that_seeds_agree_on_is_no_luck_and_one_they_do_not_is() -> None:

@@ -49,7 +49,8 @@ def test_the_centre_becomes_the_weighted_elites_and_variances_are_taken_around_t
     one, two = np.log(3 / 1), np.log(3 / 2)
     one, two = one / (one + two), two / (one + two)
     np.testing.assert_allclose(method.mu, [one * 1 + two * 3, one * 2 - two * 2], rtol=1e-12)
-    np.testing.assert_allclose(method.Sigma, [two * 2**2 + 1e-3, one * 2**2 + two * 2**2 + 1e-3], rtol=1e-12)
+    squares = np.array([two * 2**2, one * 2**2 + two * 2**2])
+    np.testing.assert_allclose(method.Sigma, squares / 2 + 1e-3, rtol=1e-12)  # of two elites
     assert method.epsilon == pytest.approx(0.9 * 1e-3 + 0.1 * 1e-5, rel=1e-12)
 
 

@@ -296,7 +296,9 @@ def test_a_course_begins_fast_enough_to_be_measured(tmp_path: Path) -> None:
     study = course({"main": PPO, "slow": slow, "old": {"kind": "pool", "of": ["main"]}}, [each, each])
     first = load(rehearsal(study).model_dump(mode="json"))
     told = [event for event in run(first, FolderStore(tmp_path)) if isinstance(event, Progressed)]
-    assert [event.metrics["lesson"] for event in told] == [1, 1, 1, 2, 2, 2]
+    lessons = [event.metrics["lesson"] for event in told]
+    assert lessons == sorted(lessons)
+    assert (lessons.count(2), 3 <= lessons.count(1) <= 12) == (3, True), "the first lasts until it learns"
 
 
 def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
