@@ -31,7 +31,7 @@ from webapp.lib.words import NBSP
 from webapp.starts import rows
 from webapp.starts.asking import StartsForm
 from webapp.starts.figures import figures
-from webapp.starts.picture import LEAST, PICTURES
+from webapp.starts.picture import LEAST, PICTURES, mark_of
 from webapp.starts.reading import Practised, StartsResult, by_wins
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, again, estimates, kinds
@@ -487,3 +487,14 @@ def test_a_job_that_ended_before_its_first_round_says_so_and_gives_no_agent(team
     assert re.search(r"data-take [^>]* hidden>", content)
     Job.objects.filter(pk=job.pk).update(counters={"steps": 64})
     assert not re.search(r"data-take [^>]* hidden>", designer.get(page(job)).content.decode())
+
+
+def test_of_more_starts_than_colours_the_hard_one_keeps_its_own_and_the_last_before_it_share_one(team: Studio) -> None:
+    assert [mark_of(i, 8) for i in range(8)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [mark_of(i, 12) for i in range(12)] == [1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 7, 8]
+    tasks = [{"name": f"Start {i}", "settings": {"max_ticks": 10 + i}} for i in range(1, 12)]
+    config = study(tasks=[*tasks, {"name": "The hard one", "hard": True}]).model_dump(mode="json")
+    job = Job(project=team.project, kind="starts", config=config, tick=2)
+    columns: dict[str, Any] = {f"task-{i}/success": [0.1, 0.2] for i in range(1, 13)} | {"iterations": [1.0, 2.0]}
+    keys = StartsResult(job, columns, None).success.keys
+    assert (keys["start-1"], keys["start-7"], keys["start-8"]) == ("Start 1", "Start 7 and 4 more", "The hard one")
