@@ -196,6 +196,16 @@ def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, 
     assert escape(LEFT_OUT) in designer.post(again, follow=True).content.decode(), "what no form takes is not named"
 
 
+@pytest.mark.parametrize(("method", "estimated"), [({"kind": "aes-rl"}, True), ({"kind": "acem-rl"}, False)])
+def test_its_page_speaks_of_an_estimate_of_the_centre_where_there_is_one(
+    method: dict[str, Any], estimated: bool, team: Studio, designer: Client
+) -> None:
+    job = recorded(team, study(method={**method, "population": 4}), "Together")
+    content = designer.get(page(job)).content.decode()
+    assert ("The centre, as estimated" in content) == estimated
+    assert ("the centre, as estimated" in content) == estimated, "in the legend"
+
+
 def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client) -> None:
     """So that another game gets its own spread of scores; a number that its rule needs stays."""
     for typed in {}, {"spread": "900"}, {"mean": "absolute", "baseline": -2000.0}:

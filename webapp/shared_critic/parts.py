@@ -71,6 +71,7 @@ class Together(Rehearsed, Learning):
             "courses": courses,
             "bred": _bred(job),
             "kept": _kept(job),
+            "estimated": "return_estimate" in job.metrics,
             "shaded": any(line.band for course in courses for line in course.lines),
             "declared": declared(job.config),
             "learns": study.method.learns,
