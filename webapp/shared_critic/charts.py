@@ -80,7 +80,7 @@ def drawn(
     """Of the rows in which one of the lines has something to show; ``nought``: of values that are never below it;
     ``shares``: of those that are told in per cent."""
     nothing: list[float | None] = [None] * len(rounds[by])
-    columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
+    columns = [(mark, name, rounds[metric]) for mark, name, metric in lines if metric in rounds]
     rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
     up, says = ((0.0, 1.0), percent) if shares else (from_nought(c for *_, c in columns) if nought else None, shown)
     lines_drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
