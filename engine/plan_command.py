@@ -17,6 +17,7 @@ from engine.console import many
 from engine.errors import LONGEST_SAID, ConfigError, EngineError
 from engine.events import Failed, Progressed
 from engine.job_folder import checked, read, store_of, with_stored_starts
+from engine.store import FolderStore, Store
 from engine.stores import open_store
 from engine.text import printable
 
@@ -52,20 +53,25 @@ def run(args: argparse.Namespace) -> int:
     if data.setdefault("kind", "arena") != "arena":
         raise ConfigError([("kind", f"must be arena, not {str(data['kind'])[:40]!r}: only a course has a plan")])
     with TemporaryDirectory(prefix="equipoise-plan-") as folder:
-        store = store_of(Path(folder), args.store)
-        study = checked(with_stored_starts(data, store), new=True)
-        speed = None if args.no_times else _speed(study, store)
+        study = checked(with_stored_starts(data, folder), new=True)
+        speed = None if args.no_times else _speed(study, open_store(store_of(Path(folder), args.store)), folder)
     print("\n".join(printable(line, LONGEST_SAID) for line in lines(study, speed)))
     return 0
 
 
-def _speed(study: ArenaConfig, store: str) -> CourseSpeed | None:
-    """By first rounds, which are played now."""
+def _speed(study: ArenaConfig, store: Store, folder: str) -> CourseSpeed | None:
+    """By first rounds, which are played now, with the saved agents of ``store``; what they leave is in ``folder``."""
     from engine.study import run as run_study
 
+    own = FolderStore(Path(folder) / "own")
+    for digest in {policy for member in study.roster.values() if (policy := getattr(member, "policy", ""))}:
+        from engine.rl.policy import Policy  # few courses have saved agents, and this loads torch
+
+        for part in Policy.stored(store, digest).pack():
+            own.put(part)
     print("Playing a few rounds of each lesson to see how fast this goes …", file=sys.stderr, flush=True)
     rounds = []
-    for event in run_study(first_rounds.rehearsal(study), open_store(store)):
+    for event in run_study(first_rounds.rehearsal(study), own):
         if isinstance(event, Failed):
             raise EngineError(event.message)
         if isinstance(event, Progressed):

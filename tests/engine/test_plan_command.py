@@ -12,6 +12,8 @@ import pytest
 from engine.config.arena_plan import plan
 from engine.config.first_rounds import CourseSpeed, SecondsRange
 from engine.plan_command import lines
+from engine.store import FolderStore
+from engine.study import run
 from tests.engine.conftest import Engine
 from tests.engine.test_arena import PPO, course, lesson
 
@@ -59,6 +61,23 @@ def test_by_a_few_rounds_it_says_how_long_everything_takes_and_keeps_none_of_the
     assert re.search(r"(about [0-9.]+|[0-9.]+ to [0-9.]+) (s|min|h)$", whole), whole
     assert processes.endswith("; here one process plays and learns")
     assert [*map(str, tmp_path.iterdir())] == [before]
+
+
+def test_a_store_that_is_named_gives_saved_agents_and_keeps_nothing_of_first_rounds(
+    engine: Engine, tmp_path: Path
+) -> None:
+    there = FolderStore(tmp_path / "store")
+    whole = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], steps=256)]), there))
+    saved = whole[-1].artifacts["policy_description"]  # type: ignore[union-attr]
+    before = sorted((tmp_path / "store").rglob("*"))
+    study = course({1: PPO, "old": {"kind": "frozen", "policy": saved}}, [lesson([1, "old"], steps=4000)])
+    done = engine("plan", written(study, tmp_path), "--store", str(tmp_path / "store"))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"(s|min|h)$", done.stdout.splitlines()[0])
+    assert sorted((tmp_path / "store").rglob("*")) == before
+    lost = engine("plan", written(study, tmp_path), "--store", str(tmp_path / "elsewhere"))
+    assert lost.returncode == 2
+    assert saved[:12] in lost.stderr
 
 
 def test_first_rounds_last_until_replays_have_something_to_learn_from(engine: Engine, tmp_path: Path) -> None:
