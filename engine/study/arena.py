@@ -19,6 +19,7 @@ from engine.config.arena import ArenaConfig
 from engine.config.rl import AnyLearner
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.evolution.algorithm import Parts
 from engine.rl.devices import on_threads
 from engine.rl.learner import State
 from engine.rl.reward_terms import called
@@ -47,7 +48,8 @@ class _Arena(Learning):
     """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
     ``present``: by name what the course's policies were then (store hashes of their descriptions), empty while no
     lesson is under way; ``seen``: episodes of the round that the course has taken note of; ``ending``: the tournament
-    after the lessons."""
+    after the lessons, and ``learners``: the policies with all that they learn from, stored once when it begins, as
+    nobody learns in it."""
 
     task: Lesson
     curve: CourseCurve
@@ -60,6 +62,7 @@ class _Arena(Learning):
         self.present: dict[str, str] = {}
         self.seen: dict[str, int] = {}
         self.ending = CourseTournament(config, store)
+        self.learners = ""
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config, command = self.config, ""
@@ -80,7 +83,7 @@ class _Arena(Learning):
             if config.tournament is not None and not command:
                 command = yield from self._meet(self.ending)
         if command == "pause":
-            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            yield self.say(Paused, artifacts=self._goes_on_with)
             return
         kind, more = (Stopped, {"reason": "Stopped by request."}) if command else (Finished, {})
         yield self.say(kind, artifacts=self._results(), summary=self.curve.summary(self.steps), **more)
@@ -141,6 +144,7 @@ class _Arena(Learning):
                 yield self.say(Logged, message=f"{name} has the same network as {other}, which alone enters.")
             players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
             ending.begin(list(players))
+            self.learners = self.learners or checkpoint.write(self.config, self.tick, self._learners(), self.store)
             command: Command = ""
             while not (ending.over or (command := self.control())):
                 try:
@@ -159,7 +163,7 @@ class _Arena(Learning):
         ending.write_if_due(self.stopped)
         self.saved = self.checkpoint()
         metrics = result.metrics | {"lesson": float(self.course.number)}
-        yield self.say(Progressed, metrics=metrics, artifacts=ending.roles | {"checkpoint": self.saved})
+        yield self.say(Progressed, metrics=metrics, artifacts=ending.roles | self._goes_on_with)
 
     def _begun(self) -> Lesson:
         """The lesson that is next, or that goes on, with its policies active."""
@@ -304,17 +308,24 @@ class _Arena(Learning):
 
     def _results(self) -> dict[str, str]:
         """What the course leaves."""
-        return self.left.all(self.course.rungs) | {"checkpoint": self.saved} | self.ending.roles
+        return self.left.all(self.course.rungs) | self._goes_on_with | self.ending.roles
+
+    @property
+    def _goes_on_with(self) -> dict[str, str]:
+        """What the course goes on from, as artifacts of an event."""
+        return {"checkpoint": self.saved} | ({"learners": self.learners} if self.learners else {})
+
+    def _learners(self) -> Parts:
+        return {name: part for policy in self.policies.values() for name, part in policy.parts().items()}
 
     def checkpoint(self) -> str:
         self.kept = self.steps
         meta = self.curve.state() | {
             "began": self.began, "present": self.present, "late": self.late, "table": self.ending.digest,
-            "totals": {name: policy.learner.total for name, policy in self.policies.items()},
+            "totals": {name: policy.learner.total for name, policy in self.policies.items()}, "learners": self.learners,
         }  # fmt: skip
         parts = {"round": Bundle(meta, {}), "course": self.course.part(), **self.ending.parts()}
-        for policy in self.policies.values():
-            parts |= policy.parts()
+        parts |= {} if self.learners else self._learners()
         return checkpoint.write(self.config, self.tick, parts, self.store)
 
     def restore(self, digest: str) -> None:
@@ -322,6 +333,8 @@ class _Arena(Learning):
         meta: dict[str, Any] = parts.pop("round").meta
         self.course.load(parts.pop("course"))
         self.ending.load(parts, meta["table"])
+        self.learners = meta.get("learners", "")
+        parts |= checkpoint.read(self.config, self.learners, self.store).parts if self.learners else {}
         for name, policy in self.policies.items():
             policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
             policy.learner.total = meta.get("totals", {}).get(name, policy.learner.total)

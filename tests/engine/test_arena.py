@@ -783,6 +783,25 @@ def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: 
     assert console.found(config, {}, store) == [], "a course without a tournament says nothing"
 
 
+def test_what_policies_learn_from_is_stored_once_for_all_pairs_of_a_tournament(store: FolderStore) -> None:
+    """Each pair wrote all replays anew: with many players a tournament took hours and filled disks."""
+    roster = {"a": DQN, "b": PPO, "c": "random"}
+    config = course(roster, [lesson(["a", "b"], ["a", "c"])], tournament={"episodes": 2, "rungs": True})
+    found = list(run(config, store))
+    end = found[-1]
+    assert isinstance(end, Finished), end
+    pairs = [e for e in found if isinstance(e, Progressed) and "share" in e.metrics]
+    assert len(pairs) == 3
+    assert len({event.artifacts["learners"] for event in (*pairs, end)}) == 1
+    assert {"learner/a", "learner/b"} <= set(checkpoint.read(config, end.artifacts["learners"], store).parts)
+    for event in pairs:
+        parts = checkpoint.read(config, event.artifacts["checkpoint"], store).parts
+        assert set(parts) == {"round", "course", "tournament"}
+    further = list(run(config, store, pairs[0].artifacts["checkpoint"]))[-1]
+    assert isinstance(further, Finished), further
+    assert {**further.artifacts, "checkpoint": ""} == {**end.artifacts, "checkpoint": ""}, "which holds seconds played"
+
+
 def test_one_network_enters_a_tournament_once_and_its_copy_is_named(store: FolderStore) -> None:
     """Under two names it would be ranked twice, and meet itself."""
     one = [lesson(["a", "b"], ["b", 3], after={"fork": {"b": "a"}})]
