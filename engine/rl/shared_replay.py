@@ -87,6 +87,7 @@ class SharedReplay(ReplayBuffer):
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """A copy of the transitions, and the position of the next one; no writer is in the middle."""
         with self._locked():
+            self._attach()  # whoever has not read so far does not know of what others wrote
             arrays, meta = super().state()
             torn = int(self._counters[1] - self._counters[0])
             return {name: array.copy() for name, array in arrays.items()}, meta | {"torn": torn}

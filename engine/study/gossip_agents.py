@@ -147,7 +147,8 @@ class Mixing:
         if view.member(self.agent.number) != self.me or (now is not None and view.number <= now.number):
             return
         if now is None or view.epoch != now.epoch:
-            self._since, self._lives = 0, self._lives + 1
+            # Who takes the place of one that was lost may come while the others are asked how they are: it tells, too.
+            self._since, self._lives = 0 if self.config.waits else self.config.every, self._lives + 1
             state = state_of(self.config, self.store, view.checkpoint, self.agent.number)
             self.agent.follow(view, state, beginning_of(self.config, view, self.life))
         elif view.until and view.tick != now.tick:

@@ -63,7 +63,8 @@ def killed_and_resumed(settings: dict[str, Any], folder: Path) -> list[AnyEvent]
         one.kill()
     before = (job / "events.jsonl").read_text()
     assert not isinstance(decode(before.splitlines()[-1]), Finished), "it was killed under way"
-    subprocess.run([*COMMAND, "resume", str(job)], check=True, capture_output=True)
+    again = subprocess.run([*COMMAND, "resume", str(job)], capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
     found = [decode(line) for line in (job / "events.jsonl").read_text().splitlines()]
     assert isinstance(found[-1], Finished), found[-1]
     assert [event.resumed for event in found if isinstance(event, Started)] == [False, True]

@@ -114,7 +114,7 @@ def test_a_neighbour_that_stood_still_until_its_connection_was_cut_is_sent_to_ag
     link.line.connect(link.ticket.endpoint, link.ticket.key)
     until(lambda: bool(one.unread() or other.unread()), one, other)
     assert other.read(0) == b"on its way"
-    until(lambda: one.post(1, b"after"), one)
+    until(lambda: not other.unread() and one.post(1, b"after"), one, other)  # it acknowledges again
     until(lambda: bool(other.unread()), one, other)
     assert other.read(0) == b"after"
 

@@ -66,6 +66,15 @@ def alike(columns: dict[str, Any]) -> bool:
     return bool((columns["s.x"] == columns["action"][:, None]).all())
 
 
+def test_whoever_has_never_read_keeps_what_others_wrote_all_the_same(tmp_path: Path) -> None:
+    """The first checkpoint of a study had no replay: when it was killed then, its critic had nothing to learn from."""
+    keeper, writer = shared(tmp_path), shared(tmp_path)
+    writer.add(rows(0, 120))
+    arrays, meta = keeper.state()
+    assert (len(arrays["action"]), meta["size"]) == (120, 120)
+    assert alike(arrays)
+
+
 def test_it_draws_what_a_ring_of_one_process_draws(tmp_path: Path) -> None:
     ring, writer, reader = ReplayBuffer(500, np.random.default_rng(7)), shared(tmp_path), shared(tmp_path, 7)
     for i in range(8):
