@@ -90,12 +90,13 @@ def beginning_of(config: GossipConfig, view: View, life: int) -> int:
 
 
 class Mixing:
-    """Runs one agent until its process ends, in which it goes on from one checkpoint after the other."""
+    """Runs one agent until its process ends, in which it goes on from one checkpoint after the other.
+    ``_went_beyond``: the view by which the agent had gone beyond its round, as it has told."""
 
     def __init__(self, agent: Agent, store: Store, life: int) -> None:
         self.agent, self.config, self.store, self.life = agent, agent.config, store, life
         self.me: Member = agent.peers.member(agent.config.agents)
-        self._since = self._lives = 0
+        self._since = self._lives = self._went_beyond = 0
         self._report_at = 0.0
 
     def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
@@ -127,6 +128,8 @@ class Mixing:
         self._look(0.0)
         while lives == self._lives and not agent.mixed():
             self._beat(False)
+            if self._is_beyond():
+                yield encode_report(agent.report(whole=False))
             agent.wait(_WAIT_S)
             self._look(0.0)
         if lives != self._lives:
@@ -137,6 +140,15 @@ class Mixing:
         if whole or time.monotonic() >= self._report_at:
             self._report_at = time.monotonic() + REPORT_S
             yield encode_report(agent.report(whole=whole))
+
+    def _is_beyond(self) -> bool:
+        """Whether the round is to end before this update, and that has not been told since: neighbours which are there
+        already would wait for the study to say that it ends later, and this agent for them."""
+        view = self.agent.view
+        if view is None or not view.until or self.agent.learner.version <= view.until:
+            return False
+        before, self._went_beyond = self._went_beyond, view.number
+        return before != view.number
 
     def _look(self, timeout_s: float) -> None:
         """Follow a newer view, if one has come that this agent is in."""

@@ -565,6 +565,29 @@ def test_an_agent_that_nobody_waits_for_tells_its_state_when_a_round_ends(
     assert [isinstance(report, Report) and report.state is not None for report in found] == [False, True, False]
 
 
+def test_an_agent_that_is_beyond_the_end_of_its_round_says_so_while_it_waits_for_those_that_stopped_there(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knew of it: it waited for its neighbours, they for the study, and the study for all of them."""
+    agent, _ = alone(store, agents=2, staleness=0, steps=100_000, checkpoint_every=50_000)
+    mixing = Mixing(agent, store, 0)
+    mixing.me = agent.view.members[0]  # type: ignore[union-attr]
+    cut, later = (View(number, 0, 0, until, "", agent.view.members) for number, until in ((2, 1), (3, 2)))  # type: ignore[union-attr]
+    waits: list[bool] = []
+    monkeypatch.setattr(Agent, "mixed", lambda self: waits.pop(0))
+    mixing._beat = lambda busy: None
+
+    def reports(views: list[View | None], mixed: list[bool]) -> list[tuple[int, bool]]:
+        mixing._subscriber, waits[:] = _Shown(views), mixed  # type: ignore[assignment]
+        found = [decode(0, frames) for frames in mixing._iterate()]
+        return [(report.version, report.state is not None) for report in found if isinstance(report, Report)]
+
+    assert reports([None], [True]) == [(1, False)]
+    monkeypatch.setattr("engine.study.gossip_agents.REPORT_S", 1e9)
+    late = [None, cut, None, None, later]
+    assert reports(late, [False] * 4 + [True]) == [(2, False), (2, True)], "once, and then how it is at the new end"
+
+
 def test_a_round_without_waiting_ends_with_states_of_its_end(store: FolderStore) -> None:
     made = _Gossip(study(agents=2, staleness=None, steps=2048, checkpoint_every=512), store, lambda: "")
     made._prepare(begun=False)

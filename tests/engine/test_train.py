@@ -141,7 +141,7 @@ def test_a_command_ends_a_long_update_between_two_minibatches(
 
     monkeypatch.setattr(TD3, "_minibatch", counted)
     small = {"network": {"policy": [8], "critic": [8]}, "warmup": 64, "minibatch": 8, "fragment": 64}
-    config = study(game="gym:Pendulum-v1", learner={"kind": "td3", **small}, environments=8, steps=4096)
+    config = study(game="gym:Pendulum-v1", learner={"kind": "td3", **small}, environments=8, steps=1024)
     *_, last = run(config, store, control=lambda: command if made[0] >= 20 else "")
     assert made[0] == 20
     assert isinstance(last, Stopped if command == "stop" else Paused)
