@@ -60,10 +60,13 @@ class TensorBoardLog:
     def _write(self, event: AnyEvent) -> None:
         match event:
             case Started(resumed=True):
+                had = any(self.folder.glob("*tfevents*"))
                 session = SessionLog(status=SessionLog.START)
                 self._add(Event(wall_time=event.at, step=self._at(event) + 1, session_log=session))
+                if not had:  # the log was asked for since
+                    self._settings(event)
             case Started():
-                self._add(Event(wall_time=event.at, step=0, summary=Summary(value=[_text("study", self.study)])))
+                self._settings(event)
             case Progressed():
                 metrics = dict(event.metrics)
                 evaluation = {name: metrics.pop(name) for name in event.metrics if name.startswith("evaluation_")}
@@ -77,6 +80,9 @@ class TensorBoardLog:
             case Finished() | Stopped():
                 numbers = {f"summary/{name}": value for name, value in event.summary.items() if _is_number(value)}
                 self._points(event, numbers, self._at(event))
+
+    def _settings(self, event: AnyEvent) -> None:
+        self._add(Event(wall_time=event.at, step=0, summary=Summary(value=[_text("study", self.study)])))
 
     def _done(self, event: AnyEvent) -> dict[str, float]:
         """Totals so far, without those that this kind of study does not count."""

@@ -124,6 +124,13 @@ def test_the_settings_are_shown_as_text(tmp_path: Path) -> None:
     assert json.loads("\n".join(line.removeprefix("    ") for line in lines)) == log.study
 
 
+def test_a_log_that_is_asked_for_later_shows_the_settings_once(tmp_path: Path) -> None:
+    """A site on which it is switched on goes on with studies that began without it."""
+    write(tmp_path, started(3, resumed=True), *rounds(4, 6))
+    write(tmp_path, started(6, resumed=True), *rounds(7, 8))
+    assert len(accumulated(tmp_path).Tensors("study")) == 1
+
+
 def test_a_log_that_cannot_be_written_ends_and_the_study_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -348,6 +348,9 @@ def test_only_where_agents_wait_at_each_update_a_page_explains_a_bound(
 def test_a_page_says_why_there_are_more_decisions_than_were_asked_for(team: Studio, designer: Client) -> None:
     job = played(team)
     said = "decisions were asked for. Each update is learned whole, so there are more."
+    free = played(team, None)
+    Job.objects.filter(pk=free.pk).update(counters={**free.counters, "steps": free.config["steps"] + 500})
+    assert "Agents that nobody waits for go on until each has told" in designer.get(page(free)).content.decode()
     assert said not in designer.get(page(job)).content.decode()
     Job.objects.filter(pk=job.pk).update(counters={**job.counters, "steps": job.config["steps"] + 1})
     assert said in designer.get(page(job)).content.decode()
@@ -356,10 +359,13 @@ def test_a_page_says_why_there_are_more_decisions_than_were_asked_for(team: Stud
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:
     job = actions.submit(team.project, team.designer, study(pool={"kind": "ray"}, agents=64, steps=10**6), title="Many")
     content = designer.get(page(job)).content.decode()
-    assert content.count("The first round is not complete yet") == 2
+    assert content.count("The first round is not complete yet") == 3
     assert "64 agents share" in content
     Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, finished_at=timezone.now())
-    assert "64 agents share" not in designer.get(page(job)).content.decode(), "what ended has nothing to expect"
+    content = designer.get(page(job)).content.decode()
+    assert "64 agents share" not in content, "what ended has nothing to expect"
+    assert content.count("It ended before its first round was complete") == 3
+    assert "appear here" not in content
 
 
 @pytest.mark.parametrize("topology", LINKS)

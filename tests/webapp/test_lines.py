@@ -24,6 +24,15 @@ def test_a_line_leaves_out_what_nobody_told_and_ends_at_the_ends_of_the_axes() -
     assert drawn.rows[1] == ["20", "", ""]
 
 
+def test_where_nobody_knows_what_is_between_the_points_of_a_line_each_is_shown() -> None:
+    gaps, alone = [1.0, None, None, 3.0, 2.0], [None, 1.0, None, None, None]
+    whole, many = [None, 1.0, 2.0, 3.0, None], [float(i % 2) if i % 3 else None for i in range(200)]
+    drawn = Lines("Decisions → more", range(5), [("other", "Gaps", gaps), ("first", "Alone", alone),
+                                                 ("second", "Whole", whole)])  # fmt: skip
+    assert [len(line.dots) for line in drawn.lines] == [3, 1, 0]
+    assert not Lines("Decisions → more", range(200), [("other", "Many", many)]).lines[0].dots
+
+
 def test_axes_name_round_numbers_within_their_ends() -> None:
     assert marks(0, 1) == [0, 0.5, 1] or marks(0, 1) == [0, 0.25, 0.5, 0.75, 1]
     for low, high in ((-1623.4, -148.2), (0.0, 0.031), (12.0, 12.0), (3.0, 1_000_000.0)):

@@ -52,7 +52,7 @@ class TestTogether(AskedKindContract):
     kind = "aes-rl"
     typed = CHOSEN
     least = LEAST
-    title = "Evolution and learning: Pendulum"
+    title = "Evolution and learning, AES-RL: Pendulum"
     becomes = {
         "steps": 20_000, "spread": 1200, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
@@ -323,6 +323,16 @@ def test_shares_are_told_in_per_cent_and_nothing_else_is() -> None:
     charts = {small.title: small.chart for small in search(rounds, 0.0, 1000, 0.0, learns=True)}
     assert [chart.levels[-1][0] for chart in charts.values()] == ["100\u00a0%", "0.4", "100\u00a0%"], [*charts]
     assert {chart.levels[0][0] for chart in charts.values()} == {"0", "0\u00a0%"}
+
+
+@pytest.mark.parametrize(("told", "high"), [([None, 8.0, 2.0, 1.0], True), ([0.0, 0.0, 0.5], False), ([], False)])
+def test_lessons_of_the_critic_begin_high_only_where_they_do(told: list[float | None], high: bool) -> None:
+    rounds: Columns = {"steps": [float(i) for i in range(len(told))], "seconds": [1.0] * len(told)}
+    rounds["critic_steps_a_decision"] = told
+    texts = [small.text for small in search(rounds, 0.0, 1000, 0.0, learns=True)]
+    assert texts == (
+        [] if not told else ["The critic learned from those by chance first, so it begins high."] if high else [""]
+    )
 
 
 def test_no_chart_has_rounds_in_which_only_chance_played(team: Studio, designer: Client) -> None:

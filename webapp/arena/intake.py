@@ -29,7 +29,7 @@ class ArenaIntake(GameIntake):
         """Copies of the matches are the study's own setting."""
         return 0
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Lessons: {game}"
 

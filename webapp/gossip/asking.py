@@ -61,7 +61,7 @@ class GossipIntake(AloneIntake):
         if study is not None and study.pool.kind != "local":
             yield from checks.too_many("agents", study.agents)
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Side by side: {game}"
 

@@ -46,8 +46,8 @@ class SideBySide(Rehearsed, OneAgent):
     question = "Can several agents learn it together?", "Agents learn side by side and share what they learned."
     without_data = "let several agents learn side by side"
     about = (
-        "Several agents learn the same game, each on a processor of its own. After each update they take over a part "
-        "of what their neighbours have learned. In the end they are averaged into one agent."
+        "Several agents learn the same game at the same time. After each update they take over a part of what their "
+        "neighbours have learned. In the end they are averaged into one agent."
     )
     gives = "average agent"
     several = "agent"

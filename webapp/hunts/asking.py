@@ -16,6 +16,7 @@ from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import plural
 from webapp.projects.models import Project
+from webapp.studies.intake import Table
 from webapp.studies.study_form import StudyForm
 from webapp.training import games
 from webapp.training.intake import SettingsIntake, unknown_measures
@@ -43,7 +44,7 @@ so many."""
 class HuntIntake(SettingsIntake):
     """How the site starts hunts: in a game that may be played here."""
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Bugs in {game}"
 

@@ -42,7 +42,7 @@ class SelfPlayIntake(GameIntake):
 
     within = "task"
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Self-play: {game}"
 

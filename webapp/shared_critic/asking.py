@@ -61,9 +61,12 @@ class TogetherIntake(AloneIntake):
         if longest and (why := all_by_chance(study, min(longest, study.longest))):
             yield "steps", why
 
-    def title(self, game: str) -> str:
-        """What it is called where the body says nothing."""
-        return f"Evolution and learning: {game}"
+    def title(self, game: str, asked: Table) -> str:
+        """What it is called where the body says nothing: methods are compared, so with its own."""
+        method = asked.get("method", "aes-rl")
+        kind = method.get("kind") if isinstance(method, dict) else method
+        which = f", {METHODS[kind].label}" if isinstance(kind, str) and kind in METHODS else ""
+        return f"Evolution and learning{which}: {game}"
 
 
 class TogetherForm(LayeredForm):
@@ -129,8 +132,8 @@ class TogetherForm(LayeredForm):
     )  # fmt: skip
     baseline: Any = NumberField(
         label="Baseline or range of this rule", unit="points", required=False, usual="a sixth of those above",
-        help_text="Relative: f_b below the centre’s score. Absolute: f_b, a score below any that chance gets. Linear "
-        "and sigmoid: r.",
+        help_text="Relative: f_b below the centre’s score. Absolute: f_b, a score below any that chance gets, which "
+        "you must type. Linear and sigmoid: r.",
     )  # fmt: skip
     variance = forms.ChoiceField(
         label="How the spread follows", choices=list(VARIANCES.items()), required=False, help_text="The rule for σ²."

@@ -107,7 +107,10 @@ def search(rounds: Columns, fewest: float, chunk: int, narrowest: float, learns:
     ``fewest``: lessons for each decision, as ``_least`` has them, and ``chunk``: by how many the critic may be short of
     them; ``narrowest``: the least spread that its rule leaves, 0 where there is none.
     """
-    lessons = "The critic learned from those by chance first, so it may begin high."
+    told = [value for value in rounds.get(LESSONS, ()) if value is not None]
+    high = bool(told) and told[0] > told[-1]
+    waits = f"Nobody begins to play while it is {plural(chunk, 'lesson')} or more short of the dashed line."
+    lessons = ["The critic learned from those by chance first, so it begins high."] * high + [waits] * (fewest > 0)
     spread = "Of each weight of the network, its spread around the centre. Smaller: the search closes in."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
@@ -115,9 +118,7 @@ def search(rounds: Columns, fewest: float, chunk: int, narrowest: float, learns:
          f"{spread} Near the dashed line it hardly tries anything new." if narrowest else spread),
         ("floor", "Share of weights at their least spread",
          "It may stay low while most are a little above: the chart of the spread tells how far the search has closed."),
-        (LESSONS, "Lessons of the critic for each decision after those by chance",
-         f"{lessons} Nobody begins to play while it is {plural(chunk, 'lesson')} or more short of the dashed line."
-         if fewest else lessons),
+        (LESSONS, "Lessons of the critic for each decision after those by chance", " ".join(lessons)),
     )  # fmt: skip
     bounds = {LESSONS: ("The fewest", fewest), "sigma": ("The least", narrowest)}
     columns, lines = dict(rounds), dict[str, tuple[tuple[str, str, str], ...]]()

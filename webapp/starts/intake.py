@@ -30,7 +30,7 @@ class StartsIntake(AloneIntake):
         """Actors are the study's own setting."""
         return 0
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Easier starts: {game}"
 

@@ -21,6 +21,8 @@ SHAPES, SPOTS = 8, 6
 """Shapes that tell lines apart, and how often a line has its own, about."""
 BAR = 8.0
 """Width of a band that has a single point."""
+DOTS = 40
+"""Points of a line at most that are shown one by one."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
 MORE = 0.5
@@ -70,7 +72,7 @@ class Tip(NamedTuple):
 class ChartLine(NamedTuple):
     """``mark``: the class that draws it; ``name``: what it is; ``band``: its range, as SVG has it (empty: it has none),
     and ``tips`` of its points; ``place``: its number among those of one mark that are told apart, from 1 (0: it is told
-    from all others by its mark)."""
+    from all others by its mark); ``sparse``: whether nothing is known at places between its few points."""
 
     mark: str
     name: str
@@ -78,6 +80,14 @@ class ChartLine(NamedTuple):
     band: str = ""
     tips: Sequence[Tip] = ()
     place: int = 0
+    sparse: bool = False
+
+    @property
+    def dots(self) -> Sequence[tuple[float, float]]:
+        """Its points, where one would not see them: those of a line that says nothing of what is between them, as long
+        as they are few, and one that is alone."""
+        alone = len(self.points) == 1
+        return self.points if alone or (self.sparse and not self.tips and not self.place) else ()
 
     @property
     def path(self) -> str:
@@ -171,7 +181,10 @@ class Lines:
         self.frame = frame = Frame(across or ends(x), up or ends(found))
         cells = [[*_cells(column, ranges.get(name), says)] for _, name, column in columns]
         places = [*map(words, x)]
-        drawn = [ChartLine(mark, name, [*_points(frame, x, column)]) for mark, name, column in columns]
+        drawn = [
+            ChartLine(mark, name, [*_points(frame, x, column)], sparse=_sparse(column))
+            for mark, name, column in columns
+        ]
         drawn = [
             _with_range(line, frame, x, ranges[line.name], zip(places, texts, strict=True))
             if line.name in ranges else line
@@ -292,6 +305,12 @@ def _points(frame: Frame, x: Sequence[float], column: Column) -> Iterator[tuple[
     for at, value in zip(x, column, strict=True):
         if value is not None and math.isfinite(value):
             yield frame.x(at), frame.y(value)
+
+
+def _sparse(column: Column) -> bool:
+    """Whether a column leaves out places between its values, of which there are few enough to show each."""
+    at = [i for i, value in enumerate(column) if known(value)]
+    return len(at) <= DOTS and len(at) < (at[-1] - at[0] + 1 if at else 0)
 
 
 def _cells(column: Column, around: LineRange | None, says: Callable[[float], str]) -> Iterator[str]:

@@ -78,9 +78,11 @@ def pace(job: Job) -> Pace:
     share, seconds = _share(job), float(job.counters.get("seconds", 0.0))
     if job.status != Status.RUNNING:
         return Pace(share)
+    if share >= 1:
+        return Pace(share, why="about to end")
     if share < 0.05 or seconds <= 0 or not kinds.of(job).steady(job):
         return Pace(share, why="too early to say when it ends")
-    return Pace(share, _seconds_left(job)) if share < 1 else Pace(share, why="about to end")
+    return Pace(share, _seconds_left(job))
 
 
 def _seconds_left(job: Job) -> float:

@@ -12,7 +12,7 @@ from engine.styles.preview import problems
 from webapp.balance.forms import sentence
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates
-from webapp.studies.intake import Body, Refers
+from webapp.studies.intake import Body, Refers, Table
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import sample_episodes, scales
@@ -134,7 +134,7 @@ def wrong_of(study: StylesConfig, found: Job | None) -> list[tuple[str, str]]:
 class StylesIntake(SettingsIntake):
     """How the API starts searches for styles of play: what their formulas are worth is known first."""
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Styles of play: {game}"[:120]
 

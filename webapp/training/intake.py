@@ -47,7 +47,7 @@ class GameIntake(Intake):
         """As many as the site has processors."""
         return int(settings.CPUS)
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"An agent for {game}"
 
@@ -75,7 +75,7 @@ class GameIntake(Intake):
             return data  # the models say what is wrong
         full = asked_for(games.full_name(name), body.project, body.user)
         task["game"] = {**game, "name": full} if isinstance(game, dict) else full
-        return {"name": self.title(games.title_of(full, body.project))[:120], **data}
+        return {"name": self.title(games.title_of(full, body.project), task)[:120], **data}
 
 
 class AloneIntake(GameIntake):
@@ -143,7 +143,7 @@ class SettingsIntake(TrainingIntake):
         """As many as the site has processors."""
         return int(settings.CPUS)
 
-    def title(self, game: str) -> str:
+    def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing."""
         return f"Settings for {game}"
 
