@@ -43,7 +43,10 @@ class SideBySide(Rehearsed, OneAgent):
     template = "gossip/job.html"
     intake = GossipIntake()
     form = GossipForm
-    question = "Can several agents learn it together?", "Agents learn side by side and share what they learned."
+    question = (
+        "Can several agents learn it together?",
+        "Agents learn side by side and share what they learned (PALA, GALA).",
+    )
     without_data = "let several agents learn side by side"
     about = (
         "Several agents learn the same game at the same time. After each update they take over a part of what their "

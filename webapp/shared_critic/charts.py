@@ -107,8 +107,8 @@ def search(rounds: Columns, fewest: float, chunk: int, narrowest: float, learns:
     ``fewest``: lessons for each decision, as ``_least`` has them, and ``chunk``: by how many the critic may be short of
     them; ``narrowest``: the least spread that its rule leaves, 0 where there is none.
     """
-    told = [value for value in rounds.get(LESSONS, ()) if value is not None]
-    high = bool(told) and told[0] > told[-1]
+    had = [value for value in rounds.get(LESSONS, ()) if value is not None]
+    high = bool(had) and had[0] > had[-1]
     waits = f"Nobody begins to play while it is {plural(chunk, 'lesson')} or more short of the dashed line."
     lessons = ["The critic learned from those by chance first, so it begins high."] * high + [waits] * (fewest > 0)
     spread = "Of each weight of the network, its spread around the centre. Smaller: the search closes in."

@@ -49,7 +49,8 @@ class Together(Rehearsed, Learning):
     form = TogetherForm
     question = (
         "What do evolution and learning find together?",
-        "Individuals evolve or learn around one critic, at their own pace or in rounds. For games steered by numbers.",
+        "Individuals evolve or learn around one critic (AES-RL, CEM-RL, ERL), at their own pace or in rounds. For "
+        "games steered by numbers.",
     )
     without_data = "let evolution and learning work together"
     about = (
