@@ -25,6 +25,7 @@ from webapp.api import reference, tokens
 from webapp.api.models import Token
 from webapp.api.v1 import v1
 from webapp.projects.models import Project
+from webapp.studies.kinds import begun
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -175,7 +176,9 @@ def test_every_example_of_the_help_page_works(live_server: LiveServer, redis_ser
     client.force_login(team.designer)
     _, text = tokens.make(team.designer, "examples", team.project, 7)
     variables, kinds = {"TOKEN": text}, []
-    for words in commands(client.get("/help/api/").content.decode()):
+    content = client.get("/help/api/").content.decode()
+    assert all(f"<code>{kind}</code>" in content for kind in begun())
+    for words in commands(content):
         answer = run(words, variables)
         found = {} if "-o" in words else json.loads(answer)
         if "job" in found:

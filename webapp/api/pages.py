@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from engine.catalog import STUDIES
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.api import reference, tokens
@@ -20,6 +21,7 @@ from webapp.gates import snippets
 from webapp.lib.once import secret_of_form
 from webapp.lib.posts import posts_only
 from webapp.projects.models import WRITERS, Project
+from webapp.studies import kinds
 
 ENDED = 10
 """Tokens that work no more and are still listed."""
@@ -78,6 +80,7 @@ def help_page(request: HttpRequest) -> HttpResponse:
         "examples": reference.examples(site, slug),
         "places": reference.places(),
         "statuses": reference.STATUSES,
+        "kinds": [(kind, STUDIES[kind].label) for kind in kinds.begun()],
         "script": reference.script(site, slug),
         "gate": snippets.script(site, slug),
         "site": site,
