@@ -236,9 +236,10 @@ def _order(quick: bool) -> Iterator[dict[str, Any]]:
     found = _found("order", ORDERS, quick)
     for name, each in found.items():
         times, low, high = ratio(each.seconds, found["A2C"].seconds)
-        said = f"{_each(each)}; {times:.2f} of one learner's time ({low:.2f} to {high:.2f}, 95 %)"
+        beside = "" if name == "A2C" else f"; {times:.2f} of one learner's time ({low:.2f} to {high:.2f}, 95 %)"
         yield row(NAME, f"order, {name}", float(np.mean(each.seconds)), f"s to {GOAL}", peer="one learner (A2C)",
-                  peer_value=float(np.mean(found["A2C"].seconds)), seeds=each.seeds, detail=said)  # fmt: skip
+                  peer_value=float(np.mean(found["A2C"].seconds)), seeds=each.seeds,
+                  detail=f"{_each(each)}{beside}")  # fmt: skip
 
 
 def _each(found: WayResults) -> str:
