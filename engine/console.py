@@ -155,9 +155,9 @@ class SideBySide(Trained):
 
     def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How good the agents are, how fast they learn, and how far apart they are."""
-        size = max(metrics["size"], 1e-12)
-        bound = f" ({metrics['distance_bound'] / size:.2%} at most)" if "distance_bound" in metrics else ""
-        return f"{super().round(metrics, study)}, apart by {metrics['distance'] / size:.2%} of the weights{bound}"
+        size = max(metrics["size"], 1e-12) / 100
+        bound = f" ({metrics['distance_bound'] / size:.3g}% at most)" if "distance_bound" in metrics else ""
+        return f"{super().round(metrics, study)}, apart by {metrics['distance'] / size:.3g}% of the weights{bound}"
 
 
 class EasierStarts(Trained):

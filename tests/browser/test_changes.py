@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
@@ -28,6 +29,7 @@ def test_numbers_that_were_typed_and_not_tried_stand_there_again_after_a_reload(
         expect(boxes).to_have_count(2)
         boxes.nth(0).fill("333")
         boxes.nth(1).fill("1x")
+        expect(page).to_have_url(re.compile("=333&.*=1x"))  # the browser hears of it from the page a moment later
         page.reload()
         expect(boxes).to_have_count(2)
         expect(boxes.nth(0)).to_have_value("333")

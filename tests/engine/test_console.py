@@ -66,14 +66,14 @@ def test_every_kind_of_study_words_its_lines_from_what_the_command_line_gives(ki
         ),
         (TRAIN, TRAINED, Counters(steps=2048), "round 4: 2,048 decisions, return 20.5, 1,234 a second, staleness 1.00"),
         (
-            TRAIN | {"kind": "gossip"}, TRAINED | {"distance": 0.25, "size": 20.0, "link_age": 3.0},
+            TRAIN | {"kind": "gossip"}, TRAINED | {"distance": 0.0025, "size": 20.0, "link_age": 3.0},
             Counters(steps=2048),
-            "return 20.5, 1,234 a second, 3 updates without mixing at most, apart by 1.25% of the weights",
+            "return 20.5, 1,234 a second, 3 updates without mixing at most, apart by 0.0125% of the weights",
         ),
         (
             TRAIN | {"kind": "gossip"},
             TRAINED | {"distance": 0.25, "distance_bound": 0.5, "size": 20.0, "link_age": 0.0}, Counters(steps=2048),
-            "return 20.5, 1,234 a second, apart by 1.25% of the weights (2.50% at most)",
+            "return 20.5, 1,234 a second, apart by 1.25% of the weights (2.5% at most)",
         ),
         (
             EVOLVE, EVOLVED, Counters(steps=64, evaluations=8),

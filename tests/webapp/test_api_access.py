@@ -97,6 +97,7 @@ ROWS = (
     Row("schema", "get", None, lambda team: {"kind": "evolve"}),
     Row("jobs", "get", MEMBERS, _project),
     Row("jobs", "post", WRITERS, _project, {"kind": "search"}),
+    Row("check", "post", WRITERS, _project, {"kind": "search"}),
     Row("job", "get", MEMBERS, _searched),
     Row("stop", "post", WRITERS, _learning),
     Row("pause", "post", WRITERS, _learning),

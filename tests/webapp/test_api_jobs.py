@@ -112,6 +112,41 @@ def test_a_kind_alone_asks_the_usual_question_of_the_newest_data(team: Studio, s
     assert job.config == load(job.config).model_dump(mode="json")
 
 
+def test_what_is_checked_is_not_started_and_what_comes_back_can_be(script: Script) -> None:
+    body = {"kind": "search", "set": {"algorithm.population": 50}}
+    found = script.post(f"{JOBS}/check", body, 200)
+    assert Job.objects.count() == 0
+    assert (found["kind"], found["config"]["algorithm"]["population"], found["plan"]) == ("search", 50, [])
+    started = script.post(JOBS, {"config": found["config"]})
+    assert started["config"] == found["config"]
+    assert script.post(JOBS, body)["config"] == found["config"]
+
+
+def test_a_check_says_all_that_is_wrong_as_starting_does(script: Script) -> None:
+    body = {"kind": "train", "config": {"game": "pong", "learner": {"kind": "ppo", "rate": -1}, "steps": 0}}
+    wrong = script.wrong(body)
+    found = script.post(f"{JOBS}/check", body, 422)
+    assert {problem["place"]: problem["message"] for problem in found["problems"]} == wrong
+    assert set(wrong) == {"config.learner.rate", "config.steps"}
+
+
+def test_the_check_of_a_course_has_its_plan_and_that_its_samplers_share_processors(script: Script) -> None:
+    lesson = {"matches": [["left", "luck"]] * 3, "steps": 50_000, "times": 2}
+    config = {
+        "game": "pong-two-seats", "roster": {"left": "ppo", "luck": "random"}, "lessons": [lesson], "copies": 40,
+        "tournament": {"kind": "round-robin"},
+    }  # fmt: skip
+    found = script.post(f"{JOBS}/check", {"kind": "arena", "config": config}, 200)
+    assert Job.objects.count() == 0
+    lines = found["plan"]
+    assert lines[0].startswith("2 lessons, ")
+    assert any(line.startswith("Lesson 1, 2 times: ") for line in lines)
+    assert any(line.startswith("Tournament: 1 pair of 2 players") for line in lines)
+    assert any(line.startswith("AI Arena would start ") for line in lines)
+    assert len(found["notes"]) == 1
+    assert "processor" in found["notes"][0]
+
+
 def test_the_answer_says_where_the_job_is_and_how_it_stands(script: Script) -> None:
     answer = script.client.post(JOBS, {"kind": "search"}, content_type="application/json")
     found = answer.json()

@@ -181,6 +181,8 @@ def test_every_example_of_the_help_page_works(live_server: LiveServer, redis_ser
     for words in commands(content):
         answer = run(words, variables)
         found = {} if "-o" in words else json.loads(answer)
+        if "plan" in found:
+            assert any(line.startswith("Tournament: ") for line in found["plan"])
         if "job" in found:
             variables["JOB"] = str(found["job"])
             kinds.append(found["kind"])

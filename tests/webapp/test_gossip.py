@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.arrays import Bundle, pack
-from engine.config.gossip import GossipConfig, Topology
+from engine.config.gossip import MOST, GossipConfig, Topology
 from engine.rl.gossip import LINKS, neighbours
 from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
@@ -331,9 +331,11 @@ def test_the_form_shows_what_is_usual_and_names_no_number_that_may_be_another(te
     ]
     assert empty == ["as usual for the game"] * 6
     assert "10" not in WAITS["some"][0]
+    most = min(MOST, checks.most_workers())
     assert typed.fields["agents"].help_text.endswith(
-        f"has {settings.CPUS}: beyond that, more agents make it no faster."
+        f"has {settings.CPUS}: beyond that, more agents make it no faster, and it starts {most} at most."
     )
+    assert typed.fields["agents"].span.high == most
 
 
 @pytest.mark.parametrize("staleness", [0, 3, None])

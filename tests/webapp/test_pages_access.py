@@ -273,6 +273,7 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
     ("schema", lambda team: {"kind": "search"}),
     ("project", _below),
     ("gates", _below),
+    ("check", _below),
     *(("jobs", _below),) * 2,
     *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "recheck", "events", "results", "rounds",
                                     "policy", "onnx", "members")),

@@ -17,8 +17,8 @@ from webapp.api import body
 from webapp.api.auth import job_of, project_of, record
 from webapp.api.rechecking import Recheck, play_again
 from webapp.api.results import there
-from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
-from webapp.api.starting import Changes, Wanted, again, start
+from webapp.api.shapes import REFUSALS, WRITING, CheckedJob, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
+from webapp.api.starting import Changes, Wanted, again, checked, start
 from webapp.games.called import public_config
 from webapp.lib import disk
 from webapp.lib.once import Kept, once
@@ -107,6 +107,16 @@ def create(request: HttpRequest, project: str, response: HttpResponse, header: H
     found, user = project_of(request, project, "write"), signed_in(request)
     sent = body.table(request)
     return begun(request, response, header, found, sent, lambda kept: start(found, user, parse(Wanted, sent), kept))
+
+
+@router.post(
+    f"{JOBS}/check", response={200: CheckedJob, **WRITING}, url_name="check", summary="Check a job before it starts",
+    openapi_extra=sends(Wanted, {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}),
+)  # fmt: skip
+def check(request: HttpRequest, project: str) -> Any:
+    """The same body as to start it, and nothing is started: all that is wrong, or the whole study and its plan."""
+    found, user = project_of(request, project, "write"), signed_in(request)
+    return checked(found, user, parse(Wanted, body.table(request)))
 
 
 def begun(

@@ -96,6 +96,12 @@ def examples(site: str, slug: str) -> list[Example]:
             "from; until ends a lesson early. What goes into the pool after a lesson is met as past in later ones.",
         ),
         Example(
+            "What would these lessons amount to?",
+            _curl("POST", f"{jobs}/check", {"kind": "arena", "config": COURSE}),
+            "Nothing is started: the answer has the whole study and its plan, or all that is wrong with it. For every "
+            "kind of study.",
+        ),
+        Example(
             "Search for good training settings",
             _curl("POST", jobs, evolve),
             "A number of the task that is a range [low, high] is searched; others are fixed. What stands in set here "

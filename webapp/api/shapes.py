@@ -103,6 +103,18 @@ class JobShape(Schema):
     )
 
 
+class CheckedJob(Schema):
+    """What a job would be."""
+
+    kind: str = Field(description="The kind of its study.")
+    config: dict[str, Any] = Field(description="The study, complete: what may be posted to start it.")
+    notes: list[str] = Field(description="Sentences that the job would begin with: processors that are shared, say.")
+    plan: list[str] = Field(
+        description="What it amounts to, in sentences: of a course its lessons, processes, and how long it takes where "
+        "earlier ones tell. Empty where the settings say it all."
+    )
+
+
 class JobDetail(JobShape):
     """A job with all of its settings."""
 

@@ -72,6 +72,22 @@ class Wanted(Changes):
 def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
     """The job that a body asks for, on its way, with what is ``kept`` of the request. Raises ConfigError with all that
     is wrong with it."""
+    study, refers = _first(project, user, wanted)
+    return _submit(project, user, study, refers | kept)
+
+
+def checked(project: Project, user: User, wanted: Wanted) -> dict[str, Any]:
+    """What ``start`` would begin, and nothing is begun. Raises ConfigError with all that is wrong with it."""
+    study, refers = _first(project, user, wanted)
+    return {
+        "kind": study.kind,
+        "config": public_config(study.model_dump(mode="json"), project),
+        "notes": _notes(study, refers),
+        "plan": kinds.parts_of(study.kind).plan(study, project),
+    }
+
+
+def _first(project: Project, user: User, wanted: Wanted) -> tuple[Study, Refers]:
     kind = wanted.kind or wanted.config.get("kind")
     intake = kinds.parts_of(kind).intake if isinstance(kind, str) and kind in STUDIES else None
     if intake is None:
@@ -79,8 +95,7 @@ def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
     beside = {name: value for name, value in wanted if value not in (None, "") and name not in SETTINGS}
     if strange := [name for name in beside if name not in intake.beside]:
         raise ConfigError((name, "this kind of study does not take it") for name in strange)
-    study, refers = intake.first(Body(str(kind), project, user, wanted.config, wanted.set, beside))
-    return _submit(project, user, study, refers | kept)
+    return intake.first(Body(str(kind), project, user, wanted.config, wanted.set, beside))
 
 
 def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
@@ -99,6 +114,11 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
 
 
 def _submit(project: Project, user: User, study: Study, refers: Refers) -> Job:
+    notes = _notes(study, refers)
+    return actions.submit(project, user, study, title=study.name, notes=notes, **refers)
+
+
+def _notes(study: Study, refers: Refers) -> list[str]:
+    """What its job says first; taken out of what it refers to."""
     parts = kinds.parts_of(study.kind)
-    notes = [*refers.pop("notes", ()), parts.crowded(study), parts.short(study)]
-    return actions.submit(project, user, study, title=study.name, notes=[*filter(None, notes)], **refers)
+    return [*filter(None, [*refers.pop("notes", ()), parts.crowded(study), parts.short(study)])]

@@ -14,6 +14,7 @@ from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.standings import Standing, everybody_met, standings
 from webapp.accounts.models import User
+from webapp.arena import pace
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.intake import ArenaIntake
@@ -21,6 +22,7 @@ from webapp.arena.reading import MOST_MATCHES, CourseReading, course_of, latest
 from webapp.arena.standings import against_points, agent_records, first_in_words, in_figures, in_words, unrated
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
+from webapp.projects.models import Project
 from webapp.studies.kinds import AgentRecord, Found, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
@@ -97,6 +99,12 @@ class Lessons(Learning):
     def crowded(self, study: ArenaConfig) -> str:
         """Each copy of a match has a process."""
         return crowded(arena_plan.started(study), "sampler")
+
+    def plan(self, study: ArenaConfig, project: Project) -> list[str]:
+        """Its lessons, how long they take where earlier courses tell, and its processes."""
+        fast = pace.earlier(study, project)
+        lasts = [] if fast is None else [f"In all {pace.words(fast.speed.whole(study))}. {fast.note}"]
+        return [*pace.whole(study), *lasts, *pace.plan_lines(study, fast), *pace.process_lines(study)]
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are learned from; conditions may end lessons earlier."""

@@ -127,11 +127,12 @@ class GossipForm(LayeredForm):
     def prepare(self) -> None:
         super().prepare()
         agents: Any = self.fields["agents"]
-        agents.span = NumberRange(2, min(MOST, checks.most_workers()))
+        most = min(MOST, checks.most_workers())
+        agents.span = NumberRange(2, most)
         agents.widget.attrs["placeholder"] = str(AGENTS)
         self.fields["agents"].help_text = (
             f"Each has a processor of its own as long as there are enough. This site has {settings.CPUS}: beyond that, "
-            "more agents make it no faster."
+            f"more agents make it no faster, and it starts {most} at most."
         )
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.fields["steps"].widget.attrs["placeholder"] = AS_TUNED

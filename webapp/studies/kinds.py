@@ -15,6 +15,7 @@ from django.shortcuts import render
 from engine.catalog import STUDIES
 from engine.config import ObjectiveSetConfig, Study
 from webapp.accounts.models import User
+from webapp.projects.models import Project
 from webapp.studies.comparing import Comparing
 from webapp.studies.intake import Intake
 from webapp.studies.methods import LINEUPS, Menu
@@ -180,6 +181,10 @@ class Parts:
     def short(self, study: Any) -> str:
         """In sentences that episodes may not end within its rounds, and what to do about it; empty where they can."""
         return ""
+
+    def plan(self, study: Any, project: Project) -> list[str]:
+        """What it amounts to, in sentences, before it starts; nothing where its settings say it all."""
+        return []
 
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""

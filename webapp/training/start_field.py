@@ -36,7 +36,7 @@ class StartField(forms.ChoiceField):
         kept = {str(agent.pk): agent for agent in project.agents.kept()}
         self.chosen, self.gone = kept.get(said), _deleted(said, project)
         gone = [(said, f"{self.gone} (deleted)")] if self.gone else []
-        self.choices = [("", self.new), *gone, *by_game(kept, project)]
+        self.choices = [("", self.new), *gone, *groups_by_game(kept, project).items()]
         self.offers = bool(gone or kept)
 
     def validate(self, value: Any) -> None:
@@ -48,12 +48,18 @@ class StartField(forms.ChoiceField):
             raise forms.ValidationError(NOT_HERE)
 
 
-def by_game(agents: Mapping[str, Any], project: Project) -> list[Any]:
-    """Choices of agents by number, under the titles of their games where they have learned several: agents of one game
-    only play together, or begin one another."""
+def groups_by_game(agents: Mapping[str, Any], project: Project) -> dict[str, list[tuple[str, str]]]:
+    """Choices of agents by number, under the titles of their games: an agent begins others of its own game only."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for number, agent in agents.items():
         groups.setdefault(games.title_of(agent.game["name"], project), []).append((number, agent.name))
+    return groups
+
+
+def by_game(agents: Mapping[str, Any], project: Project) -> list[Any]:
+    """Choices of agents by number, under the titles of their games where they have learned several: agents of one game
+    only play together."""
+    groups = groups_by_game(agents, project)
     return list(groups.items()) if len(groups) > 1 else [pair for pairs in groups.values() for pair in pairs]
 
 
