@@ -26,8 +26,8 @@ Departures from the paper:
 5. γ is not given in the paper; it is 0.1 here.
 6. Tasks are numbered from the easiest to the hardest, as in section 4.1; the target is the last. (Fig. 2 and section
    5.6 number them the other way.)
-7. Where the baselines go on to the next task is not given: here when R̄(i) of the present task reaches ``bar``, and
-   after T/N iterations at the latest. They too have a replay a task: DBC learns from the present task's only, DRC from
+7. Where the baselines go on to the next task is not given: here when R̄(i) of the present task reaches ``bar``, of 50
+   episodes of its stage at least, and after T/N iterations at the latest. They too have a replay a task: DBC learns from the present task's only, DRC from
    that and, uniformly, from those of all easier tasks.
 8. Progress is how surely R changes: r(i) = (|R⁺(i) − R⁻(i)| / σ(i) − 2) / 2 within [0, 1], where R⁺ and R⁻ are moving
    averages of R, a fast and a slow one, and σ² = q (1 − q) Σ_k (a_k − b_k)² / n_k is the variance of their difference
@@ -64,6 +64,8 @@ _ALPHA = 0.1  # of R̄
 _FAST, _SLOW = 0.3, 0.03  # of R⁺ and R⁻
 _SURE = 2.0  # in σ: from here on a change is more than chance, and at twice as much r is 1
 _SHARED = 0.001  # α
+ENOUGH = 50
+"""Episodes of a stage after which R̄ may end it: the few of a first report can all succeed by luck."""
 
 
 class Scheduler:
@@ -213,14 +215,15 @@ class Exp3(Scheduler):
 
 class Staged(Scheduler):
     """Tasks in an order, one stage each: the next begins when R̄ of the present one reaches ``bar``, or after an equal
-    share of the ``T`` iterations. ``learns``: from stage and task, whether that task is learned in that stage."""
+    share of the ``T`` iterations. ``learns``: from stage and task, whether that task is learned in that stage.
+    ``ended``: episodes of the stage's own task that were reported since it began."""
 
     def __init__(
         self, N: int, rng: np.random.Generator, *,
         T: int, learns: Callable[[int, int], bool], bar: float = 0.9, stage: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(N, rng)
-        self.T, self.learns, self.bar, self.stage, self.since = T, learns, bar, stage, 0
+        self.T, self.learns, self.bar, self.stage, self.since, self.ended = T, learns, bar, stage, 0, 0
 
     @property
     def active(self) -> tuple[bool, ...]:
@@ -241,21 +244,26 @@ class Staged(Scheduler):
                 return np.asarray(learned / learned.sum())
         return np.zeros(self.N)
 
+    def reported(self, i: int, R: float, n: int) -> None:
+        """Count those of the stage's own task."""
+        self.ended += n * (i == self.stage)
+
     def learned(self, i: int, td: float) -> None:
         """Perhaps the next stage begins."""
         super().learned(i, td)
-        mastered = (self.R[self.stage] or 0.0) >= self.bar
+        mastered = self.ended >= ENOUGH and (self.R[self.stage] or 0.0) >= self.bar
         if self.stage < self.N - 1 and (mastered or self.t - self.since >= self.T / self.N):
-            self.stage, self.since = self.stage + 1, self.t
+            self.stage, self.since, self.ended = self.stage + 1, self.t, 0
 
     def state(self) -> dict[str, Any]:
         """With the stage and the iteration that began it."""
-        return super().state() | {"stage": self.stage, "since": self.since}
+        return super().state() | {"stage": self.stage, "since": self.since, "ended": self.ended}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from ``state``."""
         super().load(state)
         self.stage, self.since = int(state["stage"]), int(state["since"])
+        self.ended = int(state.get("ended", 0))  # earlier ones had none
 
 
 Method = Literal["uniform", "exp3", "db", "dbc", "drc"]

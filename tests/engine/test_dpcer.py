@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.rl.dpcer import Change, Exp3, Method, Scheduler, Signal, scheduler
+from engine.rl.dpcer import ENOUGH, Change, Exp3, Method, Scheduler, Signal, scheduler
 from engine.rng import generator
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "dpcer.json"
@@ -234,6 +234,34 @@ def test_a_baseline_goes_on_as_soon_as_a_task_is_mastered() -> None:
         chosen.played(0, 1)
     chosen.learned(0, 0)
     assert chosen.active == (False, True, False, False)
+
+
+def test_a_few_episodes_that_succeed_by_luck_end_no_stage() -> None:
+    """Of a task that succeeds in six of ten, five in a row are no rarity: once in a dozen first reports."""
+    ended = 0
+    for seed in range(200):
+        rng, chosen = generator(seed, "luck"), scheduler("dbc", 2, generator(seed), T=1_000_000)
+        for _ in range(40):
+            chosen.played(0, float(np.mean(rng.random(5) < 0.6)), 5)
+            chosen.learned(0, 0)
+        ended += chosen.active == (False, True)
+    assert ended <= 2, "with the first report alone it was one in six or so"
+
+
+def test_a_stage_counts_its_own_episodes_and_begins_to_count_anew() -> None:
+    chosen = scheduler("drc", 3, generator(0), T=1_000_000)
+    chosen.played(1, 1, ENOUGH)
+    chosen.played(0, 1, ENOUGH - 1)
+    chosen.learned(0, 0)
+    assert chosen.active == (True, False, False)
+    chosen.played(0, 1)
+    chosen.learned(0, 0)
+    assert chosen.active == (True, True, False)
+    chosen.learned(0, 0)
+    assert chosen.active == (True, True, False), "what was reported of it before its stage does not count"
+    chosen.played(1, 1, ENOUGH)
+    chosen.learned(0, 0)
+    assert chosen.active == (True, True, True)
 
 
 def run(chosen: Scheduler, count: int) -> list[int]:

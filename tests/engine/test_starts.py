@@ -871,8 +871,10 @@ def test_one_after_the_other_goes_on_from_a_late_start_that_is_won_though_it_sco
     tasks = made.agent.tasks
     rows = np.zeros((5, RETURNS + 1))
     rows[:, WIN], rows[:, SCORE] = 1.0, 0.3  # all of the way that was left
-    tasks._played(Parcel(0, {}, np.zeros(5), 0, "a", 0, episodes=rows))
-    tasks.scheduler.learned(0, 0.0)
+    for _ in range(10):
+        assert tasks.scheduler.active == (True, False, False), "a stage ends by fifty episodes at least"
+        tasks._played(Parcel(0, {}, np.zeros(5), 0, "a", 0, episodes=rows))
+        tasks.scheduler.learned(0, 0.0)
     assert tasks.scheduler.active == (False, True, False)
 
 
