@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import signal
@@ -154,6 +155,13 @@ def _stored_start(table: Mapping[str, Any], place: str, store: str) -> dict[str,
         description, tensors = ((Path(given) / name).read_bytes() for name in ("policy.json", "policy.safetensors"))
     except OSError as error:
         raise ConfigError([(place, f"there is no policy in {given}: {error.strerror} ({error.filename})")]) from error
+    try:
+        described = str(json.loads(description)["sha256"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigError([(place, f"{Path(given) / 'policy.json'} is not the description of a policy")]) from error
+    if hashlib.sha256(tensors).hexdigest() != described:
+        why = f"policy.safetensors in {given} is not the file that policy.json describes: their check sums differ"
+        raise ConfigError([(place, why)])
     kept = open_store(store)
     kept.put(tensors)
     return {"start": kept.put(description)}

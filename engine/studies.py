@@ -53,7 +53,7 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
             problems = [*_of_the_kind(error.problems)]
         news = elsewhere([*wrong, *((place, "") for place in gone)], problems)
         wrong += [(place, why) for place, why in news if not _names_any(why, gone)]
-        if any(f".{place}".endswith(".kind") for place, _ in problems):
+        if any(_is_wrong_kind(*problem) for problem in problems):
             break  # the rest would be judged as if it were meant for another kind
         again = {place for place, _ in problems} & gone - named
         places = {end for place, _ in problems if place not in again for end in _ends(_around(place, gone))}
@@ -75,10 +75,16 @@ def elsewhere(wrong: Iterable[tuple[str, str]], more: Iterable[tuple[str, str]])
 
 def _of_the_kind(problems: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Without settings that are unknown because the ``kind`` beside them is wrong: they may be another kind's."""
-    tables = [place.removesuffix("kind") for place, _ in problems if f".{place}".endswith(".kind")]
+    tables = [place.removesuffix("kind") for place, why in problems if _is_wrong_kind(place, why)]
     for place, why in problems:
         if why != UNKNOWN or not any(place.startswith(table) for table in tables):
             yield place, why
+
+
+def _is_wrong_kind(place: str, why: str) -> bool:
+    """Whether a part is of no such kind, which decides what else it may say; in a part that has no kinds, a ``kind`` is
+    a setting like any other that it does not have."""
+    return why != UNKNOWN and f".{place}".endswith(".kind")
 
 
 def _names_any(why: str, gone: Collection[str]) -> bool:

@@ -27,8 +27,8 @@ Departures from the paper:
 6. Tasks are numbered from the easiest to the hardest, as in section 4.1; the target is the last. (Fig. 2 and section
    5.6 number them the other way.)
 7. Where the baselines go on to the next task is not given: here when R̄(i) of the present task reaches ``bar``, of 50
-   episodes of its stage at least, and after T/N iterations at the latest. They too have a replay a task: DBC learns from the present task's only, DRC from
-   that and, uniformly, from those of all easier tasks.
+   episodes of its stage at least, and after T/N iterations at the latest. They too have a replay a task: DBC learns
+   from the present task's only, DRC from that and, uniformly, from those of all easier tasks.
 8. Progress is how surely R changes: r(i) = (|R⁺(i) − R⁻(i)| / σ(i) − 2) / 2 within [0, 1], where R⁺ and R⁻ are moving
    averages of R, a fast and a slow one, and σ² = q (1 − q) Σ_k (a_k − b_k)² / n_k is the variance of their difference
    if nothing changes: a_k and b_k are their weights of report k, of n_k episodes, and q = (n R⁻ + ½) / (n + 1). What

@@ -25,7 +25,7 @@ from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
 from engine.indicators import STRONG, UNSURE
 from engine.job_folder import folder_name, read
 from engine.store import FolderStore
-from engine.studies import load
+from engine.studies import load, reading
 from engine.study import progress_throttle, run
 from engine.study.lineup_record import LineupRecord
 from engine.verdicts import Sample
@@ -420,6 +420,37 @@ def test_a_random_sample_that_is_put_aside_loses_nothing(store: FolderStore) -> 
     undisturbed = unpack(store.get(once[-1].artifacts["sample"])).arrays
     order, other = np.argsort(whole["id"]), np.argsort(undisturbed["id"])
     np.testing.assert_array_equal(whole["objective"][order], undisturbed["objective"][other])
+
+
+AES = {"kind": "aes-rl", "game": "pendulum", "spread": 1500}
+
+
+@pytest.mark.parametrize(
+    ("place", "study"),
+    [
+        (
+            "learner.network.kind",
+            {"kind": "train", "game": "pong", "learner": {"kind": "ppo", "network": {"kind": "x"}}},
+        ),
+        (
+            "learner.rewards.a.kind",
+            {"kind": "train", "game": "pong", "learner": {"kind": "ppo", "rewards": {"a": {"kind": 1}}}},
+        ),
+        ("game.kind", {"kind": "gossip", "game": {"name": "pong", "kind": "x"}, "learner": "pong-a3c"}),
+        ("learner.network.kind", {**AES, "learner": {"network": {"kind": "x"}}}),
+    ],
+)
+def test_a_kind_is_an_unknown_setting_like_any_other_where_a_part_has_no_kinds(
+    place: str, study: dict[str, Any]
+) -> None:
+    unknown = "there is no such setting"
+    assert reading(study, new=True).wrong == [(place, unknown)]
+    assert sorted(reading({**study, "stpes": 3}, new=True).wrong) == sorted([(place, unknown), ("stpes", unknown)])
+
+
+def test_of_a_part_of_an_unknown_kind_nothing_else_is_judged() -> None:
+    table = {**AES, "method": {"kind": "nope", "populatoin": 3}}
+    assert [place for place, _ in reading(table, new=True).wrong] == ["method"]
 
 
 def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_path: Path, engine: Engine) -> None:

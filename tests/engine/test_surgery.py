@@ -396,6 +396,21 @@ def test_the_command_line_begins_with_the_files_of_a_policy(tmp_path: Path) -> N
         with_stored_starts({**SMALL, "start": str(tmp_path / "agent")}, store.address)
 
 
+def test_a_damaged_file_of_a_policy_is_named_and_nothing_is_stored(tmp_path: Path) -> None:
+    store, agent = exported_policy(tmp_path), tmp_path / "agent"
+    whole = (agent / "policy.safetensors").read_bytes()
+    (agent / "policy.safetensors").write_bytes(whole[:-5])
+    with pytest.raises(ConfigError, match=r"start: policy\.safetensors in .*agent is not the file that policy\.json"):
+        with_stored_starts({**SMALL, "start": str(agent)}, store.address)
+    (agent / "policy.safetensors").write_bytes(whole)
+    for text in ("[" * 200_000, "{}", "[]", "7", '{"sha256": 3', "\udcff"):
+        (agent / "policy.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+        with pytest.raises(ConfigError) as refused:
+            with_stored_starts({**SMALL, "start": str(agent)}, store.address)
+        assert "agent/policy.json is not the description of a policy" in str(refused.value)
+    assert not [*store]
+
+
 def test_several_policies_each_say_with_what_they_begin() -> None:
     both = {"policies": {"red": {"seats": [0]}, "blue": {"seats": [1]}}, "start": "ab" * 32}
     with pytest.raises(ConfigError, match=r"policies\.red\.start"):

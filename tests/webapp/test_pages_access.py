@@ -391,6 +391,7 @@ ROWS = (
     of_project("hunts:watch", None, WRITERS, arguments=_hunted),
     of_project("self-play:watch", None, WRITERS, arguments=_population),
     of_project("starts:compare", MEMBERS),
+    of_project("training:compare", MEMBERS),
     of_project("self-play:keep", None, WRITERS, arguments=_population),
     of_project("styles:map", MEMBERS, arguments=_bred),
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),

@@ -56,6 +56,7 @@ class SideBySide(Rehearsed, OneAgent):
     several = "agent"
     trying = "Two agents learn for a few seconds to see how fast this goes …"
     help_section = "side-by-side"
+    one_agent = True
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The curves and the links as they grow."""
@@ -112,6 +113,17 @@ class SideBySide(Rehearsed, OneAgent):
         links = latest(job)
         rows = Circle(job.config["agents"], links).arrows if links else []
         return TableRows(HEADS, [{head: getattr(row, head) for head in HEADS} for row in rows])
+
+    def learns_by(self, job: Job) -> str:
+        """As their paper calls it, and how many learn."""
+        tau = job.config["staleness"]
+        called = "PALA" if tau == 0 else "GALA" if tau is None else f"Gossip, τ = {number(tau)}"
+        ordered = "" if job.config["ordered"] else " without order"
+        return f"{called}{ordered}, {plural(job.config['agents'], 'agent')}"
+
+    def evaluations(self, job: Job) -> Columns:
+        """Of the average agent."""
+        return curve.columns(job, ROUNDS)
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
         """Every technical word."""

@@ -16,6 +16,7 @@ from webapp.shared_critic.asking import NOISELESS, TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
 from webapp.studies.lines import shown
 from webapp.studies.models import Job
+from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
 from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
 from webapp.training.first_rounds import CHANCE, ROUND, Rehearsed
@@ -61,6 +62,7 @@ class Together(Rehearsed, Learning):
     gives = "agent"
     trying = "A few individuals play and learn to see how fast this goes …"
     help_section = "shared-critic"
+    one_agent = True
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
@@ -93,6 +95,14 @@ class Together(Rehearsed, Learning):
             "lessons": _lessons(job.metrics),
             "sharing": crowded(study.side_by_side, "worker"),
         }
+
+    def learns_by(self, job: Job) -> str:
+        """Its method."""
+        return METHODS[job.config["method"]["kind"]].label
+
+    def evaluations(self, job: Job) -> Columns:
+        """Of the centre, or the best player, each where it was asked for."""
+        return charts.after_chance(self.rounds(job, ROUNDS)) if job.tick else {}
 
     def made_of(self, job: Job) -> str:
         """Of individuals that a method breeds."""

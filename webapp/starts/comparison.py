@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from engine.catalog import LEARNERS
 from engine.config import parse
 from engine.config.agent_games import SETTINGS
-from engine.config.starts import LARGEST_VALUE, StartsConfig, StartTask
+from engine.config.starts import LARGEST_VALUE, StartsConfig, StartTask, name_of
 from engine.errors import ConfigError
 from webapp.lib.figures import share_with_ends
 from webapp.lib.first import first
@@ -20,20 +20,14 @@ from webapp.projects.models import Project
 from webapp.starts.asking import SCHEDULERS
 from webapp.starts.figures import SmallChart
 from webapp.starts.reading import ALONG, ROUNDS, SHARES, StartRow, StartsResult, SuccessWords, score_ends, whole
-from webapp.studies.compare.differences import Difference, differences, same
+from webapp.studies.compare.differences import Difference
 from webapp.studies.compare.names import ABSENT
-from webapp.studies.lines import Column, LineRange, Lines, ends, known
+from webapp.studies.compare.trainings import Beside, Drawn, together
+from webapp.studies.lines import Lines
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 from webapp.training import curve
 
-MOST = 8
-"""As many as there are colours."""
-KIND = "starts"
-STARTS = "tasks"
-"""The part of a configuration that has the starts."""
-OFFERED = 60
-"""The latest trainings, which can be chosen."""
 DECISIONS = "decisions"
 REWARDS = "rewards"
 _ALONG = {"": ("iterations", ALONG), DECISIONS: ("steps", "Decisions → later")}
@@ -50,17 +44,13 @@ _FROM_HARD = (
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """A training; ``number``: its colour, from 1; ``name``: its line."""
+    """A training; ``number``: its colour, from 1; ``name``: its line; ``method``: how it learns."""
 
     job: Job
     number: int
     name: str
+    method: str
     reading: StartsResult
-
-    @property
-    def method(self) -> str:
-        """From which start it learns next, and how it learns."""
-        return _method(self.job)
 
     @property
     def hard(self) -> StartRow:
@@ -73,47 +63,39 @@ class Side:
         return self.job.metrics.get("iterations", 0)
 
 
-class Offered(NamedTuple):
-    """A training that can be chosen; ``why`` it cannot stand beside the first that is."""
+class StartsComparison(Beside):
+    """``along``: a word of ``_ALONG``. Where easier ones begin is told start by start."""
 
-    job: Job
-    chosen: bool
-    why: str
-
-    @property
-    def learned(self) -> str:
-        """ "4,000 learning steps"; "0 learning steps" before its first round."""
-        return plural(int(self.job.metrics.get("iterations", 0)), "learning step")
-
-
-class StartsComparison:
-    """``jobs``: those of the asked ones that learn from easier starts, in that order; ``others``: the project's others.
-    ``along``: a word of ``_ALONG``. ``obstacle``: why they do not learn the same, or nothing."""
+    part = "tasks"
 
     def __init__(self, project: Project, asked: Sequence[int], along: str = "") -> None:
-        rows = {job.pk: job for job in project.jobs.filter(pk__in=asked).select_related("project", "game_version")}
-        found = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows]
-        self.project = project
-        self.jobs = [job for job in found if job.kind == KIND][:MOST]
-        self.others = [job for job in found if job.kind != KIND]
+        super().__init__(project, asked)
         self._x, self.along = _ALONG[along]
         self.by_decisions = along == DECISIONS
-        self.obstacle = next((why for job in self.jobs[1:] if (why := self._why_not(job))), "")
 
-    def _why_not(self, job: Job) -> str:
-        first = self.jobs[0]
-        why = why_apart(job, first)
-        return f"Beside “{first.title}” ({first.pk}), “{job.title}” ({job.pk}) does not fit: {why}." if why else ""
+    @property
+    def kinds(self) -> Sequence[str]:
+        """Easier starts."""
+        return ("starts",)
+
+    def method(self, job: Job) -> str:
+        """From which start it learns next, and how it learns."""
+        kind, learner = job.config["scheduler"]["kind"], job.config["learner"]["kind"]
+        return f"{SCHEDULERS[kind][0]}, {LEARNERS[learner].label}"
+
+    def why_apart(self, job: Job, first: Job) -> str:
+        """Why success in one is not what it is in the other."""
+        return why_apart(job, first)
+
+    def learned(self, job: Job) -> str:
+        """ "4,000 learning steps"; "0 learning steps" before its first round."""
+        return plural(int(job.metrics.get("iterations", 0)), "learning step")
 
     @cached_property
     def sides(self) -> list[Side]:
-        """Those that can be compared; none where something is in the way."""
-        if len(self.jobs) < 2 or self.obstacle:
-            return []
-        alike = len({_method(job) for job in self.jobs}) == 1  # then it tells none of them from another
+        """Those that are compared."""
         return [
-            Side(job, i, f"{job.pk}: {job.title if alike else _method(job)}", result_of(job))
-            for i, job in enumerate(self.jobs, 1)
+            Side(job, i, self.names[job.pk], self.method(job), result_of(job)) for i, job in enumerate(self.shown, 1)
         ]
 
     @property
@@ -154,33 +136,19 @@ class StartsComparison:
         return found
 
     def _chart(self, tasks: Mapping[Side, int], what: str, *, ranged: bool = False) -> Lines:
-        """A line for each side of what its rounds tell of a start; where nobody told anything is no place of it."""
-        each = [(side, self._by_place(side, task, what)) for side, task in tasks.items()]
-        x = sorted({place for _, by in each for place in by})
-        lines: list[tuple[str, str, Column]] = [
-            (f"start-{side.number}", side.name, [*map(by.get, x)]) for side, by in each
-        ]
-        called = {mark: name for mark, name, column in lines if any(map(known, column))}
-        ranges = {side.name: self._range(side, task, what, x) for side, task in tasks.items() if ranged}
+        """A line for each side of what its rounds tell of a start."""
+        drawn = [
+            Drawn(f"start-{side.number}", side.name, side.reading.columns, f"{name_of(task)}/{what}",
+                  side.reading.config.episodes)
+            for side, task in tasks.items()
+        ]  # fmt: skip
         up, says = (0.0, 1.0) if what == "success" else None, SHARES.get(what)
-        return Lines(self.along, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges, says=says)
+        ranges = share_with_ends if ranged else None
+        return together(drawn, self._x, self.along, words=whole, says=says, ranged=ranges, up=up)
 
-    def _by_place(self, side: Side, task: int, what: str) -> dict[float, float]:
-        """What its rounds tell of a start, by the place along the axis."""
-        pairs = zip(side.reading.columns.get(self._x, []), side.reading.column(task, what), strict=True)
-        return {place: value for place, value in pairs if place is not None and value is not None and known(value)}
-
-    def _range(self, side: Side, task: int, what: str, x: Sequence[float]) -> LineRange:
-        low, high = (self._by_place(side, task, f"{what}_{end}") for end in ("low", "high"))
-        of = plural(side.reading.config.episodes, "episode")
-        return LineRange([*map(low.get, x)], [*map(high.get, x)], share_with_ends, of)
-
-    @cached_property
-    def differences(self) -> list[Difference]:
-        """What is set otherwise in each of them, which way to learn first: that is a kind, and kinds have no title."""
-        learns = Difference("How it learns", tuple(_method(job) for job in self.jobs))
-        found = [learns, *differences(self.jobs, STARTS), *self._starts]
-        return [row for row in found if len(set(row.values)) > 1]
+    def own_differences(self) -> list[Difference]:
+        """Where episodes begin, start by start."""
+        return self._starts
 
     @cached_property
     def _starts(self) -> list[Difference]:
@@ -197,21 +165,6 @@ class StartsComparison:
         ]
         hard = tuple(first(reading.where(task) for task in tasks if task.hard) for reading, tasks in each)
         return [*rows, Difference("The hard start", hard)]
-
-    @property
-    def same(self) -> str:
-        """ "21 settings are the same in all." """
-        alike = sum(len(set(row.values)) == 1 for row in self._starts) + same(self.jobs, STARTS)
-        return f"{plural(alike, 'setting')} are the same in all."
-
-    @cached_property
-    def offered(self) -> list[Offered]:
-        """Those that can be chosen, and those that cannot stand beside the first that is."""
-        latest_ones = self.project.jobs.filter(kind=KIND, tick__gt=0).select_related("project")[:OFFERED]
-        rows = {job.pk: job for job in [*self.jobs, *latest_ones]}.values()
-        chosen = {job.pk for job in self.jobs}
-        found = [Offered(job, job.pk in chosen, why_apart(job, self.jobs[0]) if self.jobs else "") for job in rows]
-        return sorted(found, key=lambda one: (bool(one.why), not one.chosen, -one.job.pk))
 
 
 def result_of(job: Job) -> StartsResult:
@@ -262,8 +215,3 @@ def _settings(config: StartsConfig, task: StartTask) -> dict[str, Any]:
     if model is not None:
         found |= parse(model, {name: found[name] for name in found.keys() & model.model_fields}).model_dump()
     return found
-
-
-def _method(job: Job) -> str:
-    kind, learner = job.config["scheduler"]["kind"], job.config["learner"]["kind"]
-    return f"{SCHEDULERS[kind][0]}, {LEARNERS[learner].label}"

@@ -8,7 +8,8 @@ from django.views.decorators.http import require_safe
 
 from webapp.lib.queries import choice
 from webapp.projects.access import project_for
-from webapp.starts.comparison import DECISIONS, MOST, StartsComparison
+from webapp.starts.comparison import DECISIONS, StartsComparison
+from webapp.studies.compare.trainings import MOST
 from webapp.studies.compare.views import asked
 
 

@@ -79,6 +79,8 @@ class Parts:
     - ``plays``: what it plays, one of them; ``decided``: the decisions it counts, as people read them.
     - ``help_section``: where Help tells of it; empty: nowhere in particular.
     - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
+    - ``one_agent``: its rounds tell how the one agent that it leaves plays on fresh episodes (``evaluations``), so it
+      can stand beside others in its game, called by how it ``learns_by``.
     - ``results``: tables of what it found, the usual one first.
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
       ``picks``: people pick from its map of styles first, and that policy is only one of many.
@@ -122,6 +124,7 @@ class Parts:
     decided: ClassVar[str] = "decisions"
     help_section: ClassVar[str] = ""
     comparing: ClassVar[Comparing | None] = None
+    one_agent: ClassVar[bool] = False
     menu: ClassVar[Menu] = LINEUPS
     settings: ClassVar[tuple[Setting, ...]] = ()
     directions: ClassVar[Mapping[str, str]] = PUSHED
@@ -181,6 +184,15 @@ class Parts:
     def short(self, study: Any) -> str:
         """In sentences that episodes may not end within its rounds, and what to do about it; empty where they can."""
         return ""
+
+    def learns_by(self, job: Job) -> str:
+        """The method by which its one agent learns; empty where it has several."""
+        return ""
+
+    def evaluations(self, job: Job) -> Columns:
+        """Of rounds, with an evaluation or without: ``steps`` and ``seconds`` so far, ``evaluation_return`` and its
+        ends."""
+        return {}
 
     def plan(self, study: Any, project: Project) -> list[str]:
         """What it amounts to, in sentences, before it starts; nothing where its settings say it all."""

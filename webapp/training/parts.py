@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from engine.catalog import LEARNERS
 from engine.config import ObjectiveSetConfig, TrainConfig, parse
 from engine.config.lineups import ObjectiveConfig
 from webapp.accounts.models import User
@@ -29,6 +30,8 @@ from webapp.training.starting import SettingsStart, TrainingStart
 
 TRIAL_UPDATES = 3
 """Updates after which the trial of a training has shown its speed."""
+ROUNDS = 400
+"""Rounds that are drawn beside those of other trainings, at most about."""
 _MEASURES = frozenset({"measure", "behaviour", "quality"})
 """Settings that name what is measured of players."""
 
@@ -46,6 +49,7 @@ class Trainings(Parts):
     waits = 2  # days: nothing of a training is shortlisted
     draft = TrainDraft.Page.TRAIN
     clone = "training:clone"
+    one_agent = True
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The curve as it grows."""
@@ -68,6 +72,14 @@ class Trainings(Parts):
         """Every number of rounds, evaluations among them."""
         return curve.columns(job, most)
 
+    def learns_by(self, job: Job) -> str:
+        """Its algorithm, where one agent learns."""
+        return "" if job.config.get("policies") else LEARNERS[job.config["learner"]["kind"]].label
+
+    def evaluations(self, job: Job) -> Columns:
+        """As its curve has them."""
+        return curve.columns(job, ROUNDS)
+
     def named(self, place: str, text: str) -> str:
         """A game by its title."""
         return title_on_menu(text) if place.endswith("game.name") else text
@@ -81,6 +93,7 @@ class SettingsSearches(Trainings):
     results = ("front", "archive")
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "best player"
+    one_agent = False
     waits = Parts.waits
     decided = "decisions, measuring included"
     draft = TrainDraft.Page.EVOLVE

@@ -12,6 +12,7 @@ urlpatterns = [
     path("p/<slug:slug>/train/", composing.new, name="new"),
     path("p/<slug:slug>/train/preview/", composing.preview, name="preview"),
     path("p/<slug:slug>/train/forget/", composing.forget, name="forget"),
+    path("p/<slug:slug>/train/compare/", views.compare, name="compare"),
     path("p/<slug:slug>/train/settings/", evolve_views.new, name="evolve"),
     path("p/<slug:slug>/train/settings/preview/", evolve_views.preview, name="evolve-preview"),
     path("p/<slug:slug>/train/settings/forget/", evolve_views.forget, name="evolve-forget"),

@@ -1,4 +1,4 @@
-"""What is taken away from a training: the policy, its ONNX graph, and the curve."""
+"""What is taken away from a training: the policy, its ONNX graph, and the curve; and trainings side by side."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import zipfile
 from pathlib import PurePosixPath
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from engine.errors import StoreError
 from webapp.lib.queries import choice
 from webapp.lib.storage import store
+from webapp.projects.access import project_for
 from webapp.studies import kinds
+from webapp.studies.compare.trainings import MOST
+from webapp.studies.compare.views import asked
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.progress import to_csv
+from webapp.training.comparison import TIME, TrainingsComparison
 from webapp.training.pages import learning
 
 NO_FILE = "This job gives no such file. Keep its agent: what is downloaded of a saved agent holds an ONNX graph."
@@ -93,3 +98,12 @@ def curve(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Every number of every round."""
     job = job_for(request, slug, pk)
     return _file(to_csv(job), f"curve-{job.pk}.csv", "text/csv; charset=utf-8")
+
+
+@require_safe
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """``?job=3&job=5``: those trainings, over decisions or, with ``along=time``, over minutes; without any, the choice
+    of them."""
+    project = project_for(request, slug)
+    found = TrainingsComparison(project, asked(request.GET), choice(request, "along", ["", TIME]))
+    return render(request, "training/compare.html", {"project": project, "found": found, "most": MOST})

@@ -45,6 +45,13 @@ def has_policy(job: Job) -> bool:
     return job.counters.get("steps") != 0 and any(role.partition("/")[0] == "policy" for role in job.artifacts)
 
 
+@register.filter
+def learns_by(job: Job) -> str:
+    """The method by which its one agent learns; empty for a job of several, or of none."""
+    parts = kinds.of(job)
+    return parts.learns_by(job) if parts.one_agent else ""
+
+
 @register.simple_tag
 def other_trainings() -> list[tuple[str, str]]:
     """Kinds of study that train agents in other ways than a training does, each with what it does."""
