@@ -479,12 +479,13 @@ _GOAL = {
 """The same for Goal: shots begin a metre inside the posts. The features that the released code adds to the game's are
 left out, so a kick does not begin with what the two of the ball add to it."""
 _HALF_FIELD = {
-    "warmup": 1000, "minibatch": 32, "updates": 0.1, "explore": 0.1, "epsilon": 0.1, "beta": 0.2, "tau": 0.001,
+    "warmup": 1000, "minibatch": 32, "updates": 0.1, "explore": 0.02, "epsilon": 0.05, "beta": 0.2, "tau": 0.001,
     "numbers_rate": 1e-4, "schedule": "linear", "max_gradient": 1.0, "fragment": 50,
     "network": ApartConfig(policy=(256, 128, 64), critic=(256, 128, 64), activation="leaky_relu"),
 }  # fmt: skip
-"""The same for half-field offence. Unlike the released code the numbers learn ten times as fast, rates fall to 0, and
-returns of what was played end with a fragment, after 50 decisions: all for starts that are learned together."""
+"""The same for half-field offence. Unlike the released code the numbers learn ten times as fast, rates fall to 0,
+chance falls to half as much, within a fiftieth of the decisions, and returns of what was played end with a fragment,
+after 50 decisions: all for starts that are learned together."""
 NAVIGATION: dict[str, Any] = {
     "rate": 1e-3, "minibatch": 100, "capacity": 500_000, "warmup": 10_000, "updates": 0.125, "fragment": 50,
     "network": ApartConfig(policy=(256, 256), critic=(256, 256)),
