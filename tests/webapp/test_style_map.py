@@ -576,20 +576,18 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert "plays another game" in str(other.errors.get("start"))
 
 
-def test_agents_to_begin_with_are_listed_by_their_games_where_they_have_learned_several(
-    team: Studio, designer: Client
-) -> None:
+def test_agents_to_begin_with_are_listed_by_their_games(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     for number in (4, 5):
         designer.post(at("map-keep", job, number), {"then": "", "name": f"Agent {number}"})
     first, second = Agent.objects.order_by("pk")
     listed = StyleForm({"game": "pong"}, project=team.project).fields["start"].choices
-    both = {(str(first.pk), "Agent 4"), (str(second.pk), "Agent 5")}
+    pong, commanders = (title_of(name, team.project) for name in ("pong", "commanders"))
     assert listed[0] == ("", "New networks")
-    assert set(listed[1:]) == both
+    ((game, both),) = listed[1:]
+    assert (game, set(both)) == (pong, {(str(first.pk), "Agent 4"), (str(second.pk), "Agent 5")})
     Agent.objects.filter(pk=second.pk).update(game={"name": "commanders", "settings": {}})
     listed = StyleForm({"game": "pong"}, project=team.project).fields["start"].choices
-    pong, commanders = (title_of(name, team.project) for name in ("pong", "commanders"))
     assert dict(listed[1:]) == {pong: [(str(first.pk), "Agent 4")], commanders: [(str(second.pk), "Agent 5")]}
 
 
