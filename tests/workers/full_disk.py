@@ -24,18 +24,22 @@ SEARCH = SearchConfig(
     name="full disk", seed=4242, game=GameConfig(simulator=GAME), algorithm=NSGA2Config(population=16), ticks=200,
     replicates=2, fresh=4, pool=PoolConfig(kind="local"),
 )  # fmt: skip
+PROJECT = """
+import sys, django
+django.setup()
+from webapp.accounts.models import User
+from webapp.projects.models import Membership, Project, Role
+owner = User.objects.create_user("owner", "owner@studio.example", sys.stdin.read())
+Membership.objects.create(project=Project.objects.create(slug="arena", name="Arena"), user=owner, role=Role.OWNER)
+"""
 START = """
 import json, sys, django
 django.setup()
 from engine.studies import load
 from webapp.accounts.models import User
-from webapp.projects.models import Membership, Project, Role
+from webapp.projects.models import Project
 from webapp.studies import actions
-project, new = Project.objects.get_or_create(slug="arena", defaults={"name": "Arena"})
-if new:
-    owner = User.objects.create_user("owner", "owner@studio.example", sys.argv[1])
-    Membership.objects.create(project=project, user=owner, role=Role.OWNER)
-print(actions.submit(project, User.objects.get(), load(json.load(sys.stdin)), title="Full disk").pk)
+print(actions.submit(Project.objects.get(), User.objects.get(), load(json.load(sys.stdin)), title="Full disk").pk)
 """
 PASSWORD = "correct horse"
 
@@ -58,12 +62,16 @@ class Browser:
         assert "Sign out" in self.get("")
 
 
-def start_search(site: WholeSite) -> int:
-    """A search of a project, which is made where it is missing; gives its number."""
+def in_site(site: WholeSite, program: str, given: str) -> str:
+    """What a program prints that has the site's database."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings", "EQUIPOISE_VAR": str(site.layout.var)}
-    command, config = [sys.executable, "-c", START, PASSWORD], SEARCH.model_dump_json()
-    done = subprocess.run(command, env=environment, input=config, stdout=subprocess.PIPE, text=True, check=True)
-    return int(done.stdout)
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, env=environment, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def start_search(site: WholeSite) -> int:
+    """Its number."""
+    return int(in_site(site, START, SEARCH.model_dump_json()))
 
 
 def job(site: WholeSite, number: int) -> tuple[str, int, str]:
@@ -98,9 +106,10 @@ def main(folder: Path) -> None:
 
 
 def full_and_free_again(site: WholeSite, filling: Path) -> None:
-    disturbed = start_search(site)
+    in_site(site, PROJECT, PASSWORD)
     browser = Browser(site)
     browser.sign_in()
+    disturbed = start_search(site)
     until(lambda: job(site, disturbed)[1] >= 2, "the search to play two rounds")
     fill(filling)
     until(lambda: "full" in site.health()["parts"].get("disk", ""), "the health page to say that the disk is full")
