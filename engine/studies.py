@@ -9,6 +9,8 @@ stands in for it, which does for a name; only what cannot be read with that eith
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from operator import is_
 from typing import Any, NamedTuple
 
 from engine.catalog import STUDIES, declared_ends
@@ -22,6 +24,8 @@ USUAL = "search"
 """The kind of a study that names none."""
 LAYERS = 20
 """How often the rest is read again, at most."""
+MANY = 1000
+"""Mistakes after which it is not: who sends so many mends these first."""
 
 
 class Reading(NamedTuple):
@@ -53,8 +57,8 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
             problems = [*_of_the_kind(error.problems)]
         news = elsewhere([*wrong, *((place, "") for place in gone)], problems)
         wrong += [(place, why) for place, why in news if not _names_any(why, gone)]
-        if any(_is_wrong_kind(*problem) for problem in problems):
-            break  # the rest would be judged as if it were meant for another kind
+        if len(wrong) > MANY or any(_is_wrong_kind(*problem) for problem in problems):
+            break  # of another kind: the rest would be judged as if it were meant for that
         again = {place for place, _ in problems} & gone - named
         places = {end for place, _ in problems if place not in again for end in _ends(_around(place, gone))}
         less = _without_all(_with_names(rest, again), places)
@@ -67,17 +71,23 @@ def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
 def elsewhere(wrong: Iterable[tuple[str, str]], more: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Those of ``more`` that are not about a place where something is wrong already, or about what is in it or around
     it."""
-    places = [f"{place}." for place, _ in wrong]
+    places = {place for place, _ in wrong}
+    around = {part for place in places for part in _onto(place)}
     for place, why in more:
-        if not any(at.startswith(f"{place}.") or f"{place}.".startswith(at) for at in places):
+        if place not in around and places.isdisjoint(_onto(place)):
             yield place, why
+
+
+def _onto(place: str) -> Iterator[str]:
+    """The parts that a place is in, the outermost first, and itself."""
+    yield from accumulate(place.split("."), "{}.{}".format)
 
 
 def _of_the_kind(problems: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Without settings that are unknown because the ``kind`` beside them is wrong: they may be another kind's."""
-    tables = [place.removesuffix("kind") for place, why in problems if _is_wrong_kind(place, why)]
+    tables = {place.removesuffix("kind").removesuffix(".") for place, why in problems if _is_wrong_kind(place, why)}
     for place, why in problems:
-        if why != UNKNOWN or not any(place.startswith(table) for table in tables):
+        if why != UNKNOWN or tables.isdisjoint(("", *_onto(place))):
             yield place, why
 
 
@@ -125,27 +135,39 @@ def _placed(part: Any, path: Sequence[str], value: str) -> Any:
     return {**part, first: _placed(part[first], rest, value) if rest else value}
 
 
+class _Gone(dict[str, "_Gone"]):
+    """Places by their first parts; ``whole``: all that is here."""
+
+    whole = False
+
+
 def _without_all(data: Mapping[str, Any], places: Iterable[str]) -> Mapping[str, Any]:
-    """The settings without what is at these places."""
-    for place in sorted(places):
-        data = _without(data, place.split("."))
-    return data
+    """The settings without what is at these places; themselves where nothing is there. With an item its list goes."""
+    gone = _Gone()
+    for place in places:
+        at = gone
+        for part in place.split("."):
+            at = at.setdefault(part, _Gone())
+        at.whole = True
+    found: Mapping[str, Any] = _without(data, gone)
+    return found
 
 
-def _without(part: Any, path: Sequence[str]) -> Any:
-    """A part of the settings without what is at a path; itself where nothing is there. With an item its list goes."""
-    first, *rest = path
-    if isinstance(part, list | tuple) and rest and first.isdecimal() and int(first) < len(part):
-        at = int(first)
-        less = _without(part[at], rest)
-        return part if less is part[at] else [*part[:at], less, *part[at + 1 :]]
-    if not isinstance(part, Mapping) or first not in part:
+def _without(part: Any, gone: _Gone) -> Any:
+    if not gone:
         return part
-    inner = part[first]
-    if not rest or (len(rest) == 1 and isinstance(inner, list | tuple)):
-        return {key: value for key, value in part.items() if key != first}
-    less = _without(inner, rest)
-    return part if less is inner else {**part, first: less}
+    if isinstance(part, list | tuple):
+        less = [_without(item, gone.get(str(i), _Gone())) for i, item in enumerate(part)]
+        return part if all(map(is_, less, part)) else less
+    if not isinstance(part, Mapping):
+        return part
+    found = {}
+    for key, inner in part.items():
+        below = gone.get(key, _Gone())
+        of_list = isinstance(inner, list | tuple) and any(each.whole for each in below.values())
+        if not below.whole and not of_list:
+            found[key] = _without(inner, below)
+    return part if len(found) == len(part) and all(map(is_, found.values(), part.values())) else found
 
 
 def _parsed(data: Mapping[str, Any], *, new: bool) -> Study:

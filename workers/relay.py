@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from engine import events
-from engine.events import AnyEvent
+from engine.events import AnyEvent, Counters
 from webapp.games.commands import reference_in, without_command
 from webapp.lib import disk
 from webapp.lib.storage import store
@@ -113,8 +113,10 @@ class Relay:
         body |= also or {}
         kind = str(event.__struct_config__.tag)
         self._entries.append(Entry(kind, body, event.tick, _moment(event.at)))
-        self.counters = msgspec.to_builtins(event.counters)
-        self._changes |= {"counters": self.counters, **changes}
+        if event.counters != Counters() or not isinstance(event, events.Failed):  # else it failed before it went on
+            self.counters = msgspec.to_builtins(event.counters)
+            self._changes["counters"] = self.counters
+        self._changes |= changes
 
     def _progress(self, event: events.Progressed) -> None:
         if event.tick <= self.tick:

@@ -308,7 +308,7 @@ def _unranged(config: AESRLConfig) -> Iterator[tuple[str, str]]:
         return
     name = _RANGES.get(method.mean.kind)
     if name and getattr(method.mean, name) is None and config.spread is None:
-        yield f"method.mean.{name}", "give this, or the spread of scores, of which it is then a sixth"
+        yield f"method.mean.{name}", "give this, or 'spread', that of scores, of which it is then a sixth"
     floor = getattr(method.variance, "floor", 0.0)
     if method.variance_at_first < floor:
         yield "method.variance_at_first", f"it lies below the least variance, {floor:g}"

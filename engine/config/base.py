@@ -143,6 +143,9 @@ _WORDS = {
     "union_tag_not_found": "its kind must be said",
 }
 """Messages for people in place of pydantic's own, by type of error."""
+_HASH = "must be the 64 letters and digits of a store hash"
+_LOOKS = {"^[0-9a-f]{64}$": _HASH, "^([0-9a-f]{64})?$": _HASH}
+"""Likewise, by pattern."""
 _ONE_NUMBER = {
     "a search cannot choose its own settings; start one for each number and compare them": (
         "algorithm", "ticks", "noise", "stop", "networks", "network_noise",
@@ -208,7 +211,7 @@ def words(item: Mapping[str, Any], why_one: str = "") -> str:
     single = item["type"].startswith(("float_", "int_")) or (why_one and item["type"] == "evolvable")
     if single and _like_a_range(given):
         return f"must be one number: {why_one}" if why_one else "must be one number"
-    said = _WORDS.get(item["type"])
+    said = _LOOKS.get(item.get("ctx", {}).get("pattern", ""), _WORDS.get(item["type"]))
     if said is None:
         return str(item["msg"]).removeprefix("Value error, ")
     bounds = {

@@ -36,6 +36,10 @@ _DECADES = 100.0
 RANGED = ", or a range [low, high]"
 
 
+LEAST = 1.2e-38
+"""The least size of a number other than 0: learners have float32."""
+
+
 class Evolvable(NamedTuple):
     """Bounds of a field that may be a range, ends included; ``above``: a fixed number may not equal the lower bound
     (one drawn from a range never does). ``log``: default scale of a range; None: by its span."""
@@ -97,6 +101,8 @@ class Evolvable(NamedTuple):
             raise _wrong(
                 f"must be {'above' if self.above else 'at least'} {figures(self.low)} and at most {figures(self.high)}"
             )
+        if 0 < abs(found) < LEAST:
+            raise _wrong("is so near to zero that the learner would take it for zero")
         return int(found) if self.whole else found
 
 

@@ -31,6 +31,7 @@ from engine.rl.networks import Network, Parts, Recurrent, Scaling
 from engine.rl.numbered import ChoiceNetwork, NumbersNetwork
 from engine.rl.teams import TeamNetwork
 from engine.store import Artifacts
+from engine.text import shown
 
 F32 = NDArray[np.float32]
 FORMAT = "equipoise-policy/1"
@@ -279,6 +280,8 @@ def _spec_of(description: Mapping[str, Any]) -> PolicySpec:
     seat = msgspec.convert(fields, GroupSpec if "members" in fields else SeatSpec)
     if len({seen.name for seen in seat.observations}) < len(seat.observations):
         raise ValueError("two of its observations have the same name")
+    for seen in seat.observations:
+        shown(seen.name)
     if any(length < 1 for seen in seat.observations for length in seen.shape):
         raise ValueError("one of its observations has no numbers")
     network = parse(NetworkConfig, description["network"])

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from engine.errors import ActorLost, EngineError, StoreError
-from engine.events import AnyEvent, Failed, Paused, Stopped
+from engine.events import AnyEvent, Event, Failed, Paused, Stopped
 from engine.study.control import Control
 
 
 def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
-    """The events of a study. An error of the engine becomes a Failed event, the last one; errors of the store are not
-    permanent. Raises ActorLost, after which another attempt can continue."""
+    """The events of a study. An error of the engine becomes a Failed event, the last one, with the tick and the
+    counters of the one before it; errors of the store are not permanent. Raises ActorLost, after which another attempt
+    can continue."""
+    last = Event()
     try:
-        yield from events
+        for event in events:
+            last = event
+            yield event
     except ActorLost:
         raise
     except EngineError as error:
         permanent = not isinstance(error, StoreError) and getattr(error, "permanent", True)
-        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+        yield Failed(at=time.time(), tick=last.tick, counters=last.counters, error=type(error).__name__,
+                     message=str(error), permanent=permanent)  # fmt: skip
+    finally:
+        if isinstance(events, Generator):
+            events.close()
 
 
 def not_begun(control: Control, resume: str) -> AnyEvent:

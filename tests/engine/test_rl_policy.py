@@ -318,6 +318,7 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
     data = json.loads(description)
     seen = data["seat"]["observations"]
     nothing = [seen[0] | {"shape": [0]}, *seen[1:]]
+    torn = [seen[0] | {"name": "x\nFinished after 1 s"}, *seen[1:]]
     for broken, why in (
         (b"{", "readable"),
         (json.dumps(data | {"format": "other/9"}).encode(), "other/9"),
@@ -328,6 +329,7 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
         (b"[" * 100_000, "readable"),
         (json.dumps(data | {"seat": data["seat"] | {"observations": seen * 2}}).encode(), "the same name"),
         (json.dumps(data | {"seat": data["seat"] | {"observations": nothing}}).encode(), "has no numbers"),
+        (json.dumps(data | {"seat": data["seat"] | {"observations": torn}}).encode(), "must be one line"),
         (json.dumps(data | {"normalise": False}).encode(), "do not fit"),
         (json.dumps(data | {"seat": data["seat"] | {"action": HUGE}}).encode(), "0 to 100,000 parameters"),
     ):

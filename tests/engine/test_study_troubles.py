@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from engine.config.pool import PoolConfig
 from engine.config.study import Study
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, EvaluationError, SimulatorError
-from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Counters, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.indicators import UNSURE
 from engine.job_folder import execute, last_events
 from engine.lineups.baselines import BaselineTeams
@@ -35,10 +35,32 @@ from engine.store import FolderStore, Store
 from engine.studies import load
 from engine.study import evaluation, run
 from engine.study.drive import FRESH
+from engine.study.failures import with_failure
 from engine.study.sampler_pool import LocalSamplers
 from tests.engine.sample_simulators import team_rows
 from tests.engine.test_study import STUDY
 from tests.engine.test_train import control, curve, events, study
+
+
+def test_a_failure_has_the_tick_and_the_counters_of_what_came_before_it_and_ends_the_study() -> None:
+    ended = []
+
+    def broken() -> Iterator[AnyEvent]:
+        try:
+            yield Started(workers=1, pool="local", ticks=3, battles=0)
+            yield Progressed(tick=2, counters=Counters(steps=400), metrics={}, artifacts={})
+            raise SimulatorError("No such piece.")
+        finally:
+            ended.append(True)
+
+    *_, last = with_failure(broken())
+    assert isinstance(last, Failed)
+    assert (last.tick, last.counters.steps, last.message) == (2, 400, "No such piece.")
+    left = with_failure(broken())
+    next(left)
+    assert isinstance(left, Generator)
+    left.close()
+    assert ended == [True, True]
 
 
 class Dying(LocalSamplers):

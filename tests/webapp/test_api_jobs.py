@@ -30,11 +30,13 @@ from webapp.balance.saving import ensure_defaults, save
 from webapp.games.models import GameVersion, Simulator
 from webapp.lib import once
 from webapp.lib.storage import store
+from webapp.shared_critic.asking import TOO_HIGH
 from webapp.studies import explore_build as build
 from webapp.studies.explore_shortlist import decide
 from webapp.studies.form_values import first_values
 from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job, Status
+from webapp.training import beginnings
 
 pytestmark = pytest.mark.django_db
 JOBS = "/api/v1/projects/herobattle/jobs"
@@ -145,6 +147,25 @@ def test_the_check_of_a_course_has_its_plan_and_that_its_samplers_share_processo
     assert any(line.startswith("AI Arena would start ") for line in lines)
     assert len(found["notes"]) == 1
     assert "processor" in found["notes"][0]
+
+
+def test_what_only_the_first_rounds_tell_is_said_before_they_are_played(team: Studio, script: Script) -> None:
+    method = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": 0}}
+    body = {"kind": "aes-rl", "config": {"game": "gym:Pendulum-v1", "method": method, "steps": 20_000}}
+    assert TOO_HIGH in script.post(f"{JOBS}/check", body, 200)["notes"]
+    body["config"] |= {"method": {"kind": "aes-rl"}, "spread": 900}
+    assert TOO_HIGH not in script.post(f"{JOBS}/check", body, 200)["notes"]
+
+
+@pytest.mark.parametrize(("game", "told"), [("gym:MountainCarContinuous-v0", True), ("pong", False)])
+def test_whether_an_agent_fits_a_game_of_others_is_told_at_the_start_and_the_check_says_so(
+    team: Studio, script: Script, game: str, told: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(beginnings, "unfit", lambda *_: ())
+        body = {"kind": "train", "config": {"game": game, "learner": {"kind": "ppo"}, "start": "a" * 64}}
+        notes = script.post(f"{JOBS}/check", body, 200)["notes"]
+    assert any("the agent that it begins with fits" in note for note in notes) == told
 
 
 def test_the_answer_says_where_the_job_is_and_how_it_stands(script: Script) -> None:

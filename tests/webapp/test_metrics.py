@@ -69,6 +69,17 @@ def test_a_program_that_is_kept_out_is_told_why_as_text(team: Studio, operator: 
         assert "<" not in answer.content.decode()
 
 
+def test_who_is_signed_out_is_sent_to_sign_in_without_what_stood_behind_the_address() -> None:
+    answer = Client().get("/metrics?token=secret")
+    assert answer.status_code == 302
+    assert "secret" not in answer["Location"]
+
+
+def test_numbers_are_read_and_never_sent(operator: User) -> None:
+    answer = Client(enforce_csrf_checks=True).post("/metrics", headers={"Authorization": f"Bearer {token(operator)}"})
+    assert answer.status_code == 405
+
+
 def test_a_token_that_lets_nobody_in_opens_no_numbers(operator: User) -> None:
     over, revoked, wrong = token(operator), token(operator), token(operator)[:-1] + "!"
     Token.objects.filter(key=over.split("_")[1]).update(expires_at=timezone.now())

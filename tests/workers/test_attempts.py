@@ -169,6 +169,19 @@ def test_a_permanent_failure_says_why_and_is_not_tried_again(make_job: MakeJob) 
     assert kinds(job)[-1] == "failed"
 
 
+def test_a_job_that_fails_keeps_what_was_counted_until_then(make_job: MakeJob) -> None:
+    deed = {"tick": 2, "do": "fail", "message": "Enough.", "permanent": True}
+    job = run(make_job(deeds=[deed]))
+    assert (job.status, job.tick, job.counters["battles"]) == (Status.FAILED, 2, 128)
+
+
+def test_news_of_the_site_itself_have_the_round_in_which_they_came(make_job: MakeJob) -> None:
+    job = run_to_the_end(make_job(ticks=5, deeds=[{"tick": 3, "attempt": 1, "do": "die"}]))
+    rounds = list(job.events.filter(kind="status").order_by("sequence").values_list("tick", flat=True))
+    assert rounds[0] == 0
+    assert 3 in rounds
+
+
 def test_problems_of_a_configuration_become_sentences() -> None:
     message = "game.spec: the simulator now describes another game; lineups.budget_low: no team costs that much."
     assert for_people(message) == "The simulator now describes another game. No team costs that much."

@@ -22,6 +22,7 @@ from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -51,6 +52,7 @@ Families = Iterator[GaugeMetricFamily]
 
 
 @never_waits
+@csrf_exempt
 @login_not_required
 @never_cache
 @require_safe
@@ -65,7 +67,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         if why := _kept_out(token):
             return HttpResponse(f"{why}\n", status=403, content_type=PLAIN)
     elif not request.user.is_authenticated:
-        return redirect_to_login(request.get_full_path())
+        return redirect_to_login(request.path)  # not its query: somebody may have put a token there
     elif not request.user.is_staff:
         raise PermissionDenied(FOR_OPERATORS)
     return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)

@@ -16,7 +16,7 @@ from webapp.games.fields import NumberField, NumberRange
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.shared_critic.menus import CENTRES, CODE, MEANS, MISFITS, NUMBERS, VARIANCES, WAITING, spread_of
-from webapp.studies import checks
+from webapp.studies import checks, estimates, kinds
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
@@ -49,6 +49,12 @@ LEARNING = ("capacity", "critic", "chance")
 """What only methods have in which somebody learns."""
 
 
+TOO_HIGH = (
+    "Whether the baseline lies below what chance scores shows once its first decisions are played; where not, it ends "
+    "there."
+)
+
+
 class TogetherIntake(AloneIntake):
     """How the site starts such a training: in a game for one that may be played here and takes numbers."""
 
@@ -60,6 +66,12 @@ class TogetherIntake(AloneIntake):
         longest = 0 if study is None else games.longest_of(study.game.name, study.game.settings)
         if longest and (why := all_by_chance(study, min(longest, study.longest))):
             yield "steps", why
+
+    def notes(self, study: Any, project: Project) -> Iterator[str]:
+        """Also that a baseline may be too high, while nobody knows what chance scores."""
+        yield from super().notes(study, project)
+        if kinds.parts_of(study.kind).needs_first_rounds(study) and estimates.known(study, project) is None:
+            yield TOO_HIGH
 
     def title(self, game: str, asked: Table) -> str:
         """What it is called where the body says nothing: methods are compared, so with its own."""

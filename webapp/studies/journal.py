@@ -24,7 +24,7 @@ TIME_IS_UP = "The time for it was up."
 
 
 class Entry(NamedTuple):
-    """An event that has no number yet."""
+    """An event that has no number yet. The site's own have the job's ``tick``."""
 
     kind: str
     body: Mapping[str, Any]
@@ -55,10 +55,17 @@ def append(job: Job, where: Mapping[str, Any], entries: Sequence[Entry], **chang
         clean = {name: writable(value) for name, value in changes.items()}
         if not rows.update(sequence=F("sequence") + len(entries), **clean):
             return False
-        last = Job.objects.values_list("sequence", flat=True).get(pk=job.pk)
+        last, tick = Job.objects.values_list("sequence", "tick").get(pk=job.pk)
         first, now = last - len(entries) + 1, timezone.now()
         JobEvent.objects.bulk_create(
-            JobEvent(job_id=job.pk, sequence=first + i, kind=e.kind, tick=e.tick, at=e.at or now, body=writable(e.body))
+            JobEvent(
+                job_id=job.pk,
+                sequence=first + i,
+                kind=e.kind,
+                tick=tick if e.kind == STATUS else e.tick,
+                at=e.at or now,
+                body=writable(e.body),
+            )
             for i, e in enumerate(entries)
         )
         transaction.on_commit(partial(wake, job.project_id))

@@ -102,6 +102,12 @@ def unfit(trained: Begins, project: Project) -> Iterator[tuple[str, str]]:
                 yield place, why
 
 
+def untold(trained: Begins, game: str) -> Iterator[str]:
+    """A sentence where nobody knows before the start whether what a training begins with fits its game."""
+    if trained.starts and not maker(game):
+        yield "Whether the agent that it begins with fits this game shows when it starts; where not, it ends there."
+
+
 def policy_layers(agent: Any) -> tuple[int, ...]:
     """The layers of an agent's policy; none where there is no agent, or it cannot be read."""
     network = None if agent is None else _network(_description(agent.policy))

@@ -36,7 +36,7 @@ class GameIntake(Intake):
             wrong = [*wrong, *_elsewhere(wrong, self.tried(study, body.project))]
         body.refuse(wrong)
         assert study is not None
-        return study, self.refers(data)
+        return study, {**self.refers(data), "notes": [*self.notes(study, body.project)]}
 
     def looked_at(self, body: Body, data: dict[str, Any]) -> tuple[Study | None, Wrong]:
         """The study of a table, if it is one, and what speaks against it."""
@@ -64,6 +64,10 @@ class GameIntake(Intake):
     def refers(self, data: Table) -> Refers:
         """The rows that its job points at."""
         return {}
+
+    def notes(self, study: Any, project: Project) -> Iterator[str]:
+        """What its job is to say first: what only its first rounds tell."""
+        yield from ()
 
     def named(self, body: Body) -> dict[str, Any]:
         """The body's table with the game's full name, and with a name of its own where it has none."""
@@ -100,6 +104,11 @@ class AloneIntake(GameIntake):
         """What its first rounds have shown, where a form had them played."""
         return estimates.wrong(study, estimates.known(study, project))
 
+    def notes(self, study: Any, project: Project) -> Iterator[str]:
+        """Nothing where these are known."""
+        if estimates.known(study, project) is None:
+            yield from beginnings.untold(study, study.game.name)
+
 
 class TrainingIntake(GameIntake):
     """How the API starts trainings: from a preset where one is named."""
@@ -128,6 +137,11 @@ class TrainingIntake(GameIntake):
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """What an earlier trial of it has shown."""
         return estimates.problems(trials.known(project, study))
+
+    def notes(self, study: Any, project: Project) -> Iterator[str]:
+        """Nothing where that is known."""
+        if isinstance(study, TrainConfig) and trials.known(project, study) is None:
+            yield from beginnings.untold(study, study.game.name)
 
     def refers(self, data: Table) -> Refers:
         """The preset that it begins with."""
