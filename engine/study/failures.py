@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
+from inspect import isgenerator
 
 from engine.errors import ActorLost, EngineError, StoreError
 from engine.events import AnyEvent, Event, Failed, Paused, Stopped
@@ -26,7 +27,7 @@ def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
         yield Failed(at=time.time(), tick=last.tick, counters=last.counters, error=type(error).__name__,
                      message=str(error), permanent=permanent)  # fmt: skip
     finally:
-        if isinstance(events, Generator):
+        if isgenerator(events):
             events.close()
 
 

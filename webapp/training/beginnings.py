@@ -102,7 +102,7 @@ def unfit(trained: Begins, project: Project) -> Iterator[tuple[str, str]]:
                 yield place, why
 
 
-def untold(trained: Begins, game: str) -> Iterator[str]:
+def seen_at_start(trained: Begins, game: str) -> Iterator[str]:
     """A sentence where nobody knows before the start whether what a training begins with fits its game."""
     if trained.starts and not maker(game):
         yield "Whether the agent that it begins with fits this game shows when it starts; where not, it ends there."

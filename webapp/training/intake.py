@@ -107,7 +107,7 @@ class AloneIntake(GameIntake):
     def notes(self, study: Any, project: Project) -> Iterator[str]:
         """Nothing where these are known."""
         if estimates.known(study, project) is None:
-            yield from beginnings.untold(study, study.game.name)
+            yield from beginnings.seen_at_start(study, study.game.name)
 
 
 class TrainingIntake(GameIntake):
@@ -141,7 +141,7 @@ class TrainingIntake(GameIntake):
     def notes(self, study: Any, project: Project) -> Iterator[str]:
         """Nothing where that is known."""
         if isinstance(study, TrainConfig) and trials.known(project, study) is None:
-            yield from beginnings.untold(study, study.game.name)
+            yield from beginnings.seen_at_start(study, study.game.name)
 
     def refers(self, data: Table) -> Refers:
         """The preset that it begins with."""
