@@ -44,7 +44,9 @@ def game_of(method: str, hard: bool) -> VectorMDP:
 
 
 def settings(method: str) -> AnyLearner:
-    """A method's learner."""
+    """A method's learner. α is the same number for all, and not the same temperature: an actor of MASAC weighs what all
+    entities are paid together N-fold against its entropy, SAC as one large seat once, and SAC on every seat is paid the
+    N-th part, so that its temperature is N² times MASAC's."""
     if method in ("masac", "maddpg"):
         return PRESETS[f"navigation-{method}"]
     seats = ENTITIES if method == "shared" else 1

@@ -6,9 +6,11 @@ trained before, anew for each seed, and play as they are: *aggressive* learned w
 attacks and one that stands still, *passive* learned only not to be hurt and not to hurt friends (reward 0, penalty 1)
 against the one that attacks. The paper says neither how its own were trained nor how much.
 
-Four million decisions of its tanks: in seven lessons with penalties 0, 0.05, …, 0.3, or all with 0.3. Both policies are
-judged at 0.3 on the same 1,000 fresh episodes, a quarter against each opponent, who draws its actions as in training.
-What a seed gives is kept.
+Four million decisions of its tanks: in seven lessons with penalties 0, 0.05, …, 0.3, or all with 0.3. The learning rate
+stays: falling over all lessons, it would leave the last ones, which alone have the whole penalty, next to nothing.
+Both policies are judged at 0.3 on the same 1,000 fresh episodes, a quarter against each opponent, who draws its actions
+as in training. So do the policies, as what they fire at is in part chance; beside it, what their likeliest actions
+give. What a seed gives is kept.
 """
 
 from __future__ import annotations
@@ -41,8 +43,11 @@ STEPS, BEFORE, EPISODES = 4_000_000, 1_000_000, 1000
 PENALTIES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 ARMS = ("staged", "constant")
 MEASURES = ("score", "wins", "friendly", "neutral")
+BY = {"": True, ", likeliest actions": False}
+"""Whether actions are drawn, by what comes behind a measure's name."""
+NAMES = tuple(name + by for by in BY for name in MEASURES)
 PPO: dict[str, Any] = {
-    "kind": "ppo", "batch": 16_384, "minibatch": 1024, "reuse": 4, "rate": 5e-4, "schedule": "linear", "clip": 0.2,
+    "kind": "ppo", "batch": 16_384, "minibatch": 1024, "reuse": 4, "rate": 5e-4, "schedule": "constant", "clip": 0.2,
     "entropy_weight": 0.003, "max_gradient": 0.5, "network": {"policy": [128, 128], "critic": [128, 128]},
 }  # fmt: skip
 _UNSEEN = 1_000_000  # the first seed of these episodes: none of training is among them
@@ -59,7 +64,7 @@ class Judged(NamedTuple):
 
 
 def measured(seed: int, quick: bool) -> dict[str, dict[str, Judged]]:
-    """By arm, what each number of ``MEASURES`` is over all episodes."""
+    """By arm, what each number of ``NAMES`` is over all episodes."""
     share, nobody = 0.02 if quick else 1.0, {"aggressive": "0" * 64, "passive": "0" * 64}
     courses = [_course(arm, 1, share, nobody) for arm in ARMS] + [_before(name, 1, share) for name in nobody]
     settings = {course.name: course.model_dump(mode="json") for course in courses}
@@ -75,14 +80,18 @@ def _measured(seed: int, share: float) -> dict[str, dict[str, Judged]]:
     found = {}
     for arm in ARMS:
         learned = Policy.stored(store, _trained(home, _course(arm, seed, share, others), store))
-        episodes = _judged(learned, players, seed, EPISODES if share == 1.0 else EPISODES // 10)
-        found[arm] = {name: _over(name, values) for name, values in episodes.items()}
+        many = EPISODES if share == 1.0 else EPISODES // 10
+        found[arm] = {
+            name + by: _over(name, values)
+            for by, explore in BY.items()
+            for name, values in _judged(learned, players, seed, many, explore=explore).items()
+        }
     return found
 
 
 def difference(found: dict[str, dict[str, Judged]]) -> dict[str, float]:
     """Staged − constant of each number."""
-    return {name: found["staged"][name].mean - found["constant"][name].mean for name in MEASURES}
+    return {name: found["staged"][name].mean - found["constant"][name].mean for name in NAMES}
 
 
 def said(seed: int, found: dict[str, dict[str, Judged]]) -> str:
@@ -140,7 +149,9 @@ def _course(arm: str, seed: int, share: float, others: dict[str, str]) -> ArenaC
     return _study(arm, seed, roster, lessons)
 
 
-def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int) -> dict[str, Floats]:
+def _judged(
+    policy: Policy, trained: dict[str, Policy], seed: int, episodes: int, *, explore: bool
+) -> dict[str, Floats]:
     """Each number of ``MEASURES`` of every episode at the last penalty."""
     game = Tanks(sides=(0, 1), penalty=PENALTIES[-1])
     seat, whole = game.spec.seats[0], dict[str, list[Floats]]()
@@ -154,7 +165,7 @@ def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int
 
         cast = Cast([[Candidate("other", learns=True)]] * (2 * SQUAD))
         found = examine(dict.fromkeys(range(SQUAD), policy), game, each, seed, cast=cast, first=_UNSEEN + i * each,
-                        players=seated)  # fmt: skip
+                        players=seated, explore=explore)  # fmt: skip
         first, names = found[0], seat.signals
         numbers = {
             "score": np.mean([found[k].returns[:, 0] for k in range(SQUAD)], axis=0), "wins": first.win,

@@ -57,12 +57,12 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 def _penalty(seeds: Sequence[int], quick: bool) -> Iterator[dict[str, Any]]:
     found = {seed: arena_penalty.measured(seed, quick) for seed in seeds}
     apart = [arena_penalty.difference(one) for one in found.values()]
-    for name in arena_penalty.MEASURES:
+    for name in arena_penalty.NAMES:
         values = [each[name] for each in apart]
         half = float(student.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
         detail = f"staged − constant, {mean(values) - half:.3f} to {mean(values) + half:.3f}"
         whole = "; ".join(arena_penalty.said(seed, one) for seed, one in found.items())
-        line = f"{detail}; {whole}" if name == arena_penalty.MEASURES[0] else detail
+        line = f"{detail}; {whole}" if name == arena_penalty.NAMES[0] else detail
         yield row(NAME, f"penalty, {name}", mean(values), "difference", seeds=seeds, detail=line)
 
 

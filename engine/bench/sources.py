@@ -9,15 +9,16 @@ NETWORKS = (
 )  # fmt: skip
 """What every learner is made of."""
 PLAYED = (
-    "mdp/driver.py", "mdp/groups.py", "mdp/roles.py", "mdp/trajectory.py", "mdp/vector.py", "rl/cast.py",
-    "rl/examine.py", "rl/sampler.py", "rl/seats.py", "splitmix.py",
+    "confidence.py", "mdp/driver.py", "mdp/groups.py", "mdp/roles.py", "mdp/trajectory.py", "mdp/vector.py", "means.py",
+    "rl/cast.py", "rl/examine.py", "rl/players.py", "rl/sampler.py", "rl/seats.py", "rng.py", "splitmix.py",
 )  # fmt: skip
 """How battles and episodes are played."""
 REPLAYED = ("rl/critics.py", "rl/replay.py", "rl/replayed.py", "rl/training.py", "rl/twin.py")
 """What learners with a replay share."""
 SAC_FAMILY = (*NETWORKS, *PLAYED, *REPLAYED, "rl/maddpg.py", "rl/masac.py", "rl/sac.py")
 PPO_COURSES = (
-    *NETWORKS, *PLAYED, "rl/actor_critic.py", "rl/collector.py", "rl/compiled.py", "rl/gradient.py", "rl/ppo.py",
+    *NETWORKS, *PLAYED, "config/arena_plan.py", "config/lesson_pace.py", "rl/actor_critic.py", "rl/collector.py",
+    "rl/compiled.py", "rl/gradient.py", "rl/ppo.py",
     "rl/returns.py", "study/arena.py", "study/casting.py", "study/course.py", "study/learning.py", "study/lessons.py",
     "study/policy_training.py", "study/sampler_factory.py", "study/sampler_pool.py",
 )  # fmt: skip

@@ -491,7 +491,7 @@ NAVIGATION: dict[str, Any] = {
     "network": ApartConfig(policy=(256, 256), critic=(256, 256)),
 }  # fmt: skip
 """Settings of AI Arena for cooperative navigation, an update in eight decisions of a group, but that its replay keeps a
-million."""
+million, and that there eight workers add up their gradients: each update has 800 decisions, and here 100."""
 _SHORT = NetworkConfig(policy=(64, 64), critic=(64, 64), sharing="separate", activation="tanh")
 PRESETS: dict[str, AnyLearner] = {
     "table3-pendulum": PPOConfig(

@@ -21,7 +21,10 @@ def lines(config: ArenaConfig, artifacts: Mapping[str, str], store: Store) -> li
 
 def _lines(found: list[Standing], met: bool) -> Iterator[str]:
     whose = "of the battles against the others" if met else "of its own battles"
-    yield f"Tournament, the strongest first, with ranges of 95 %: wins {whose}, strength, how often it would be seen"
+    yield (
+        f"Tournament, the strongest first, with ranges of 95 %: wins {whose}, strength; then how often it would be "
+        "seen, with what 19 of 20 re-drawn tournaments say"
+    )
     for place, one in enumerate(found, 1):
         points = "no Elo points"
         if math.isfinite(one.rating):

@@ -44,8 +44,8 @@ def test_each_seed_has_opponents_of_its_own_and_what_it_gave_is_kept(monkeypatch
     monkeypatch.setattr(arena_penalty, "Policy", SimpleNamespace(stored=lambda _, digest: digest))
     monkeypatch.setattr(
         arena_penalty, "_judged",
-        lambda policy, players, seed, episodes: {
-            name: np.full(episodes, paid[trained[-1][0]] / 10) for name in arena_penalty.MEASURES
+        lambda policy, players, seed, episodes, explore: {
+            name: np.full(episodes, paid[trained[-1][0]] / 10 * (1 + explore)) for name in arena_penalty.MEASURES
         },
     )  # fmt: skip
     found = {seed: arena_penalty.measured(seed, True) for seed in (1, 2)}
@@ -53,18 +53,22 @@ def test_each_seed_has_opponents_of_its_own_and_what_it_gave_is_kept(monkeypatch
     assert trained == [(name, seed) for seed in (1, 2) for name in names]
     monkeypatch.setattr(arena_penalty, "_measured", lambda *_: pytest.fail("it was trained again"))
     assert arena_penalty.measured(2, True) == found[2]
-    assert arena_penalty.difference(found[1]) == pytest.approx(dict.fromkeys(arena_penalty.MEASURES, 0.1))
+    apart = {name: 0.1 if "likeliest" in name else 0.2 for name in arena_penalty.NAMES}
+    assert arena_penalty.difference(found[1]) == pytest.approx(apart)
 
 
-def test_opponents_draw_their_actions_as_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("explore", [True, False])
+def test_opponents_draw_their_actions_as_in_training(explore: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     explored: list[bool] = []
+    judged: list[bool] = []
     trained: Any = {"aggressive": SimpleNamespace(actor=lambda explore: explored.append(explore))}
     results = SimpleNamespace(
         returns=np.ones((5, 1)), win=np.ones(5), signals=np.tile(np.arange(10.0), (5, 1))
     )  # fmt: skip
-    monkeypatch.setattr(arena_penalty, "examine", lambda *_, **__: [results] * 10)
-    found = arena_penalty._judged(None, trained, 1, 15)  # type: ignore[arg-type]
+    monkeypatch.setattr(arena_penalty, "examine", lambda *_, explore, **__: judged.append(explore) or [results] * 10)
+    found = arena_penalty._judged(None, trained, 1, 15, explore=explore)  # type: ignore[arg-type]
     assert explored == [True]
+    assert judged == [explore] * 3
     assert {name: len(values) for name, values in found.items()} == dict.fromkeys(arena_penalty.MEASURES, 15)
 
 
@@ -73,12 +77,12 @@ def test_the_difference_of_penalties_has_the_interval_of_student_s_t(monkeypatch
     monkeypatch.setattr(
         arena_penalty, "measured",
         lambda seed, quick: {
-            arm: dict.fromkeys(arena_penalty.MEASURES, Judged(apart[seed] * (arm == "staged"), 0.0, 1.0))
+            arm: dict.fromkeys(arena_penalty.NAMES, Judged(apart[seed] * (arm == "staged"), 0.0, 1.0))
             for arm in arena_penalty.ARMS
         },
     )  # fmt: skip
     rows = list(arena_tanks.run("penalty", True))
-    assert [row["case"] for row in rows] == [f"penalty, {name}" for name in arena_penalty.MEASURES]
+    assert [row["case"] for row in rows] == [f"penalty, {name}" for name in arena_penalty.NAMES]
     assert rows[0]["value"] == pytest.approx(0.2)
     assert "-1.071 to 1.471" in rows[0]["detail"]  # 0.2 ± 12.706 · 0.1414 / √2
     assert "seed 2: staged score 0.300" in rows[0]["detail"]
