@@ -37,7 +37,7 @@ RANGED = ", or a range [low, high]"
 
 
 LEAST = 1.2e-38
-"""The least size of a number other than 0: learners have float32."""
+"""How far a number must be above 0 where it may not be 0: learners have float32."""
 
 
 class Evolvable(NamedTuple):
@@ -101,8 +101,8 @@ class Evolvable(NamedTuple):
             raise _wrong(
                 f"must be {'above' if self.above else 'at least'} {figures(self.low)} and at most {figures(self.high)}"
             )
-        if 0 < abs(found) < LEAST:
-            raise _wrong("is so near to zero that the learner would take it for zero")
+        if self.above and self.low < found < self.low + LEAST:
+            raise _wrong("is so near to zero that a learner would take it for zero")
         return int(found) if self.whole else found
 
 

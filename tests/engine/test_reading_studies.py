@@ -76,6 +76,6 @@ def test_where_a_spread_cannot_be_the_baseline_that_follows_from_it_is_not_asked
 def test_a_rate_that_is_zero_to_a_learner_and_a_path_in_place_of_a_hash_are_refused_in_words() -> None:
     sent = {"kind": "train", "game": "cartpole", "learner": {"kind": "ppo", "rate": 1e-320}, "start": "/etc"}
     assert dict(reading(sent, new=True).wrong) == {
-        "learner.rate": "is so near to zero that the learner would take it for zero",
+        "learner.rate": "is so near to zero that a learner would take it for zero",
         "start": "must be the 64 letters and digits of a store hash, not '/etc'",
     }
