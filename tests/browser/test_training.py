@@ -65,6 +65,10 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
 
 def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, f"/p/{team.project.slug}/train/")
+    expect(page.locator('input[value="ppo"]')).to_be_checked()
+    page.get_by_text("Platform", exact=True).click()
+    expect(page.locator('input[value="mpdqn"]')).to_be_checked()
+    page.get_by_text("CartPole", exact=True).click()
     page.get_by_text("DQN", exact=True).click()
     expect(page.locator('input[value="cartpole-dqn"]')).to_be_checked()
     page.get_by_text("Pendulum", exact=True).click()

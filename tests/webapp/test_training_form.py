@@ -184,6 +184,15 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
     assert set(PRESETS) <= seen
 
 
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [("platform", "mpdqn"), ("half-field", "mpdqn"), ("pendulum", "ppo"), ("cartpole", "ppo"), ("atari", "ppo")],
+)
+def test_a_game_begins_with_the_algorithm_that_was_tuned_for_it(team: Studio, game: str, kind: str) -> None:
+    assert built(team, game=game, atari="pong").learner.kind == kind
+    assert built(team, game=game, atari="pong", algorithm="ppo").learner.kind == "ppo"
+
+
 def test_learners_without_choices_that_have_numbers_say_so() -> None:
     from webapp.training.methods import misfit
 

@@ -36,7 +36,7 @@ WAYS = (
     ),
     ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
 )
-FIRST = {"algorithm": "ppo", "sampling": "synchronous"}
+FIRST = {"sampling": "synchronous"}
 
 
 class TrainForm(GameFields):
@@ -71,6 +71,7 @@ class TrainForm(GameFields):
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
         super().__init__({**FIRST, **data}, project=project)
         self.as_typed = dict(data)
+        self.data = {"algorithm": methods.first(self.offer, self.does), **self.data}
         if self.starts is not None:
             self.starts.offer(project, self._said("start"))
         self.shown = self._shown()
@@ -106,9 +107,9 @@ class TrainForm(GameFields):
         return self.shown.kind
 
     def _shown(self) -> Preset:
-        kind = self._said("algorithm") if self._said("algorithm") in ALGORITHMS else "ppo"
-        if methods.misfit(kind, self.does, self.offer):
-            kind = "ppo"
+        kind = self._said("algorithm")
+        if kind not in ALGORITHMS or methods.misfit(kind, self.does, self.offer):
+            kind = methods.first(self.offer, self.does)
         presets = methods.presets_for(kind, self.offer.key, self.offer.sees)
         found = next((p for p in presets if p.key == self._said("preset")), presets[0])
         return beginnings.going_on(found, self.began)

@@ -64,6 +64,14 @@ def misfit(kind: str, does: str, offer: Offer | None = None) -> str:
     return unable(kind, does, "" if offer is None else offer.sees)
 
 
+def first(offer: Offer, does: str) -> str:
+    """The algorithm to begin with in a game: that of the first preset made for it. Where there is none, MP-DQN if
+    choices have numbers of their own, else PPO."""
+    made = [preset.kind for preset in PRESET_LIST.values() if offer.key in preset.games]
+    usual = "mpdqn" if does == PARAMETERISED else "ppo"
+    return [*(kind for kind in made if not misfit(kind, does, offer)), usual][0]
+
+
 def unable(kind: str, does: str, sees: str) -> str:
     """Why an algorithm cannot see what is seen in a game, or do what is done there, also on one seat of several."""
     algorithm = ALGORITHMS.get(kind)

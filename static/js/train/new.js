@@ -136,9 +136,12 @@ function showBeside() {
   if (staleness) staleness.hidden = valueOf(form, "sampling") !== "asynchronous";
 }
 
-/** Another game begins with the settings that are best for it, not with those of the game before. */
+/** Whether somebody chose the algorithm here. */
+let chosen = false;
+/** Another game begins with the algorithm and the settings that are best for it, not with those of the game before. */
 function beginAsUsual() {
-  for (const preset of findAll(form, '[name="preset"]', HTMLInputElement)) preset.checked = false;
+  const usual = chosen ? '[name="preset"]' : '[name="preset"], [name="algorithm"]';
+  for (const choice of findAll(form, usual, HTMLInputElement)) choice.checked = false;
 }
 
 /* ---------- goals, on the page that searches ---------- */
@@ -166,6 +169,7 @@ moreGoals?.addEventListener("click", () => {
 form.addEventListener("input", ({ target }) => {
   showBeside();
   if (target instanceof Element && target.matches("[data-parts]")) showMethod(form);
+  if (target instanceof HTMLInputElement && target.name === "algorithm") chosen = true;
   if (target instanceof HTMLInputElement && target.name === "game") beginAsUsual();
   changed();
 });
