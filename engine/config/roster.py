@@ -33,6 +33,12 @@ def misnamed(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     return ((name, why) for name in names if not _NAME.fullmatch(name))
 
 
+def in_words(name: str) -> str:
+    """What people call a policy of a course; one with @ and a number is what it was after that lesson."""
+    policy, _, lesson = name.partition("@")
+    return f"{policy} after lesson {lesson}" if lesson else policy
+
+
 class MemberConfig(Config):
     """Fields of every policy. ``learns``: whether it is trained; ``own_code``: whether what plays is somebody's own
     code."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from engine.arrays import unpack
 from engine.config.arena import ArenaConfig
+from engine.config.roster import in_words
 from engine.standings import Standing, everybody_met, standings, surely_first
 from engine.store import Store
 
@@ -30,11 +31,11 @@ def _lines(found: list[Standing], met: bool) -> Iterator[str]:
         if math.isfinite(one.rating):
             points = f"{one.rating:.0f} Elo points ({one.rating_low:.0f} to {one.rating_high:.0f})"
         seen = f"; seen {_share(one.picked, one.picked_low, one.picked_high)}" if math.isfinite(one.picked) else ""
-        yield f"{place}. {one.name}: {_share(one.share, one.low, one.high)}; {points}{seen}"
+        yield f"{place}. {in_words(one.name)}: {_share(one.share, one.low, one.high)}; {points}{seen}"
     if not surely_first(found, met):
         unknown = not met and not all(math.isfinite(one.rating) for one in found)
         why = "not everybody has Elo points" if unknown else "its range meets another one's"
-        yield f"That {found[0].name} is the strongest is not sure: {why}."
+        yield f"That {in_words(found[0].name)} is the strongest is not sure: {why}."
 
 
 def _share(share: float, low: float, high: float) -> str:

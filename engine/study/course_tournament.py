@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
+from engine.config.roster import in_words
 from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled
 from engine.mdp.vector import Game
@@ -73,7 +74,7 @@ class CourseTournament:
             "share": float(shares.mean()), "low": ends.low, "high": ends.high, "pairs": float(len(played.results)),
             "pairs_in_all": float(self._config.pairs(len(played.entrants))),
         }  # fmt: skip
-        return Result(f"Tournament: {first} won {result} against {second}.", metrics)
+        return Result(f"Tournament: {in_words(first)} won {result} against {in_words(second)}.", metrics)
 
     def write(self) -> None:
         """Store the table of all pairs that have met."""

@@ -779,7 +779,12 @@ def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: 
     head, *places = console.found(config, end.artifacts, store)[:5]
     assert head.startswith("Tournament, the strongest first, with ranges of 95 %: wins of the battles against")
     assert len(places) == 4
-    assert all(re.match(r"[1-4]\. \S+: \d+ % \(\d+ to \d+ %\); .*Elo points", place) for place in places), places
+    called = r"(a|b|3|a after lesson 1)"
+    score = r"\d+ % \(\d+ to \d+ %\)"
+    assert all(re.match(rf"[1-4]\. {called}: {score}; .*Elo points", place) for place in places), places
+    won = [e.message for e in found if isinstance(e, Logged) and e.message.startswith("Tournament: ")]
+    assert len(won) == 6
+    assert all(re.fullmatch(rf"Tournament: {called} won {score} against {called}\.", each) for each in won), won
     assert console.found(config, {}, store) == [], "a course without a tournament says nothing"
 
 

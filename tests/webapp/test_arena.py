@@ -1119,7 +1119,7 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
     assert unrated(none, True).startswith("Nobody has Elo points")
     assert unrated(none, False).endswith("The order of the rows counts all results together.")
     last = in_figures(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan))))
-    assert unrated(last, True).startswith("p2 has no Elo points")
+    assert unrated(last, True).startswith("P2 has no Elo points")
 
 
 def test_who_came_first_is_said_with_its_range_and_whether_that_is_sure() -> None:

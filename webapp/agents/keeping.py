@@ -11,11 +11,12 @@ from django.db import transaction
 from engine.catalog import LEARNERS, PLAYERS, built_in
 from engine.config import parse
 from engine.config.agents import MeasureConfig, OriginConfig
+from engine.config.roster import in_words
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
 from webapp.agents import data, edits
-from webapp.agents.left import LOST, in_words, one_left
+from webapp.agents.left import LOST, one_left
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.models import GameVersion
 from webapp.games.simulators import obstacle, registration

@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from engine.config.rl import DRAWING
+from engine.config.roster import in_words
 from engine.errors import StoreError
 from engine.styles.agents import Files
 from webapp.agents.models import Agent
@@ -80,12 +81,6 @@ def _kept_of(job: Job) -> dict[str, list[Agent]]:
 def _counted(name: str) -> list[str | int]:
     """As a key that puts 2 before 10."""
     return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"(\d+)", name))]
-
-
-def in_words(name: str) -> str:
-    """What people call a policy of a job; one with @ and a number is what it was after that lesson."""
-    policy, _, lesson = name.partition("@")
-    return f"{policy} after lesson {lesson}" if lesson else policy
 
 
 def one_left(job: Job, of: str, sampled: bool) -> Left:

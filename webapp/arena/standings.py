@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from engine.arrays import Bundle
+from engine.config import roster
 from engine.standings import Standing, everybody_met, standings, surely_first
-from webapp.agents import left
 from webapp.lib.figures import share_with_ends
 from webapp.lib.words import NBSP, number, percent
 from webapp.studies.kinds import AgentRecord
@@ -42,7 +42,7 @@ class PlayerStanding(NamedTuple):
 
 def in_words(table: Bundle) -> Bundle:
     """A tournament's table with its players as people call them: "main after lesson 1"."""
-    teams = [{**team, "name": left.in_words(team["name"])} for team in table.meta["teams"]]
+    teams = [{**team, "name": roster.in_words(team["name"])} for team in table.meta["teams"]]
     return table._replace(meta={**table.meta, "teams": teams})
 
 
@@ -111,7 +111,7 @@ def unrated(table: Sequence[PlayerStanding], met: bool) -> str:
             f"they are. {above}"
         )
     shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    have = "has" if len(names) == 1 else "have"
+    shown, have = f"{shown[:1].upper()}{shown[1:]}", "has" if len(names) == 1 else "have"
     return (
         f"{shown} {have} no Elo points: between {'it' if have == 'has' else 'them'} and those who have them nobody won "
         f"both ways, so nothing says how far apart they are. {above}"
