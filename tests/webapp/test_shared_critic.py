@@ -94,6 +94,7 @@ class TestTogether(AskedKindContract):
         ({**UNRULED, "method": "cem-rl", "centre": "", "lessons": "1"}, "lessons", "wait for the critic"),
         ({**UNRULED, "method": "cem", "centre": "", "capacity": "5000"}, "capacity", "nobody learns"),
         ({**UNRULED, "method": "acem-rl"}, "centre", "Only AES-RL"),
+        ({"divided": "printed"}, "divided", "Only CEM-RL and the cross-entropy method"),
         ({**UNRULED, "method": "acem-rl", "centre": "", "baseline": "40"}, "baseline", "by rank"),
         ({"waiting": "x"}, "waiting", "not one of the available"),
         ({"lessons": "0.25"}, "lessons", "Only where nobody waits"),
@@ -148,6 +149,8 @@ def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
     [
         ({"kind": "cem-rl", "parallel": False}, {"method": "cem-rl", "waiting": "turns"}),
         ({"kind": "cem-rl", "parallel": True}, {"method": "cem-rl", "waiting": "rounds"}),
+        ({"kind": "cem-rl", "narrow": False}, {"method": "cem-rl", "divided": "printed", **ROUNDS}),
+        ({"kind": "cem", "narrow": False}, {"method": "cem", "divided": "printed", **ROUNDS}),
         ({"kind": "acem-rl", "waiting": False}, {"method": "acem-rl", "waiting": "free"}),
         (
             {"kind": "aes-rl", "mean": {"kind": "sigmoid", "range": 40.0, "reading": "code"}},
@@ -583,6 +586,7 @@ def test_where_nobody_learns_a_page_speaks_of_no_critic(team: Studio, designer: 
 @pytest.mark.parametrize(
     ("method", "said"),
     [
+        ({"kind": "cem-rl", "narrow": False}, ("Variance of the better half", "as the paper prints it")),
         ({"kind": "cem", "parallel": False}, ("One plays after the other.", "one after the other")),
         ({"kind": "cem"}, ("whoever is done waits for the slowest", "side by side (P-CEM-RL)")),
         (

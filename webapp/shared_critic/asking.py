@@ -15,6 +15,7 @@ from webapp.accounts.models import User
 from webapp.games.fields import NumberField, NumberRange
 from webapp.lib.words import number
 from webapp.projects.models import Project
+from webapp.shared_critic import menus
 from webapp.shared_critic.menus import CENTRES, CODE, MEANS, MISFITS, NUMBERS, VARIANCES, WAITING, spread_of
 from webapp.studies import checks, estimates, kinds
 from webapp.studies.intake import Table
@@ -97,14 +98,15 @@ class TogetherForm(LayeredForm):
         ("How far?", ("start", "steps", "chance", "minutes")),
     )
     folded: ClassVar[tuple[str, ...]] = (
-        "share", "lessons", "population", "mean", "baseline", "variance", "remembered", "first", "centre", "capacity",
-        "explore", "policy", "critic", "workers", "seed",
+        "share", "lessons", "population", "mean", "baseline", "variance", "remembered", "divided", "first", "centre",
+        "capacity", "explore", "policy", "critic", "workers", "seed",
     )  # fmt: skip
     places: ClassVar[Mapping[str, str]] = {
         **LayeredForm.places, "method.learning_share": "share", "method.least_lessons": "lessons",
         "method.population": "population",
         "method.mean.baseline": "baseline", "method.mean.range": "baseline", "method.mean.kind": "mean",
         "method.variance.kind": "variance", "method.variance.n": "remembered", "method.variance_at_first": "first",
+        "method.narrow": "divided",
         "method.centre": "centre", "method.waiting": "waiting", "method.kind": "method", "method": "method",
         "learner.capacity": "capacity", "learner.warmup": "chance", "learner.explore": "explore",
         "pool.workers": "workers",
@@ -153,6 +155,11 @@ class TogetherForm(LayeredForm):
     remembered: Any = NumberField(
         label="Individuals remembered", whole=True, low=1, high=100_000, required=False, usual=10,
         help_text="n of the fixed rule.",
+    )  # fmt: skip
+    divided = forms.ChoiceField(
+        label="Variance of the better half", choices=list(menus.DIVIDED.items()), required=False,
+        help_text="σ², with CEM-RL and the cross-entropy method: how far the better half lies from the centre before, "
+        "squared. Divided by how many they are, it falls faster.",
     )  # fmt: skip
     first: Any = NumberField(
         label="First variance", low=0, high=100, above=True, required=False, usual=0.001,
@@ -207,6 +214,8 @@ class TogetherForm(LayeredForm):
             yield "centre", "Only AES-RL asks for that score. Leave this as it is."
         if "first" in given and method == "erl":
             yield "first", "ERL draws nobody around a centre. Leave this empty."
+        if "divided" in given and method not in NOISELESS:
+            yield "divided", "Only CEM-RL and the cross-entropy method have that choice. Leave this as it is."
         if (way := typed.get("waiting", "")) in MISFITS and way not in WAYS.get(method, WAITING):
             yield "waiting", f"{MISFITS[way]} Choose another."
         for name in given.intersection(LEARNING) if method == "cem" else ():
@@ -270,6 +279,7 @@ class TogetherForm(LayeredForm):
         values = self.typed(learning_share="share", least_lessons="lessons", population="population")
         values |= {"waiting": typed["waiting"] == "rounds", "parallel": typed["waiting"] != "turns"}
         values |= self.typed(variance_at_first="first", centre="centre")
+        values |= {"narrow": False} if typed["divided"] == menus.PRINTED else {}
         if rule := typed["mean"] or ("relative" if kind == "aes-rl" and typed["baseline"] is not None else ""):
             values["mean"] = self._rule(rule)
         if typed["variance"]:
@@ -295,6 +305,7 @@ class TogetherForm(LayeredForm):
             "waiting": _waiting(method),
             "mean": CODE if rule.get("reading") == "code" else rule.get("kind", ""),
             "variance": method.get("variance", {}).get("kind", ""),
+            "divided": "" if method.get("narrow", True) else menus.PRINTED,
             "baseline": "" if number is None else number,
         }
 

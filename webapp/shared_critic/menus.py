@@ -36,6 +36,9 @@ VARIANCES = {
     "": "As usual for the method", "adaptive": "Adaptive", "fixed": "Fixed", "success": "One in five successes",
     "constant": "Constant", "elites": "Elites",
 }  # fmt: skip
+PRINTED = "printed"
+"""The variance of CEM-RL as its paper prints it."""
+DIVIDED = {"": "Divided by the better half, as in the released code", PRINTED: "As the paper prints it"}
 CENTRES = {
     "running": "Estimated",
     "episodes": "By five episodes",

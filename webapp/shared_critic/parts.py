@@ -196,6 +196,7 @@ def _rule(rule: Mapping[str, Any]) -> str:
 def _switches(method: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How individuals play, and how the score of the centre is known, where the method has a choice."""
     switches: dict[str, tuple[str, dict[Any, str]]] = {
+        "narrow": ("Variance of the better half", {False: "as the paper prints it"}),
         "parallel": ("Individuals of a round", {True: "side by side (P-CEM-RL)", False: "one after the other"}),
         "centre": ("f(μ)", {"running": "a running estimate", "episodes": "five episodes after each individual"}),
     }  # fmt: skip
