@@ -7,7 +7,7 @@ entity of the game each entry stands for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
@@ -91,8 +91,9 @@ class MatchConfig(Config):
         """(place, sentence) of everything that is wrong without knowing the game."""
         yield from self._misnamed(roster)
         if self.entities and sorted(self.entities) != list(range(self.count)):
-            least = f"each of 0 to {self.count - 1} once"
-            yield "entities", f"{self.count} entities are named, so say {least}, in the order in which they are named"
+            each = f"{self.count} entities are named, so say each of 0 to {self.count - 1} once, in the order"
+            one = "1 entity is named, so say 0, once"
+            yield "entities", one if self.count == 1 else f"{each} in which they are named"
 
     def miscounted(self, entities: int, game: str) -> Iterator[tuple[str, str]]:
         """Whether as many entities are named as the game has: of too many, at the first that there is none for."""
@@ -117,11 +118,9 @@ class MatchConfig(Config):
                 yield f"who.{i}", "this group is empty: name a policy for each entity in it"
             for name in dict.fromkeys(names):
                 if name not in roster:
-                    more = f" and {len(roster) - SHOWN} more" if len(roster) > SHOWN else ""
-                    there = ", ".join([*roster][:SHOWN])
-                    yield f"who.{i}", f"there is no policy {name!r}; there are {there}{more}"
+                    yield f"who.{i}", f"there is no policy {name!r}; there are {_listed([*roster])}"
             if len(set(names)) > 1:
-                several = ", ".join(sorted(set(names)))
+                several = _listed([repr(name) for name in sorted(set(names))])
                 yield f"who.{i}", f"a group is steered by one policy, and this one names {several}"
             elif not isinstance(entry, str) and names and names[0] in roster and roster[names[0]].alone:
                 yield (
@@ -158,6 +157,12 @@ def _policies(who: Who) -> tuple[str, ...]:
 def _is_entry(entry: Any) -> bool:
     names = entry if isinstance(entry, list | tuple) else [entry]
     return all(type(name) is int or (isinstance(name, str) and len(name) <= LONGEST_NAME) for name in names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """As many names as a sentence has room for."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _table(given: Any) -> Any:

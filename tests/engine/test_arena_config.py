@@ -62,10 +62,11 @@ def test_a_name_alone_is_a_learner_a_preset_or_a_script() -> None:
     ("matches", "more", "place", "why"),
     [
         ([[1, 2, 9]], {}, "lessons.0.matches.0.who.2", "there is no policy '9'"),
-        ([[1, [1, 3], 2, 3]], {}, "lessons.0.matches.0.who.1", "a group is steered by one policy, and this one names"),
+        ([[1, [1, 3], 2, 3]], {}, "lessons.0.matches.0.who.1", "by one policy, and this one names '1', '3'"),
         ([[1, [2, 2], 3]], {}, "lessons.0.matches.0.who.1", "is a script and plays one entity at a time"),
         ([[1, [], 2, 3]], {}, "lessons.0.matches.0.who.1", "this group is empty"),
         ([[1, 3], [2, 3]], {"lesson": {"frozen": [3]}}, "lessons.0.matches.1.who", "nobody learns in this match"),
+        ([{"who": [1], "entities": [3]}], {}, "lessons.0.matches.0.entities", "1 entity is named, so say 0, once"),
         ([{"who": [1, 2, 3], "entities": [0, 0, 2]}], {}, "lessons.0.matches.0.entities", "each of 0 to 2 once"),
         ([[1, 2]], {}, "roster.3", "it plays in no match"),
         ([[1, 2, 3]], {"lesson": {"steps": None}}, "lessons.0.steps", "say how many decisions it lasts"),
