@@ -10,11 +10,18 @@ from engine.catalog.entry import imported
 
 class Signal(NamedTuple):
     """A signal of a game as pages tell it, such as "moves 12 % of the time". ``share``: it is a share, from 0 to 1, of
-    what ``unit`` says, or else of an episode's time; otherwise ``unit`` says what it counts."""
+    what ``unit`` says, or else of an episode's time; otherwise ``unit`` says what it counts. ``link``: a word between
+    the two, as in "falls in 12 % of episodes"."""
 
     words: str
     share: bool = True
     unit: str = ""
+    link: str = ""
+
+    @property
+    def does(self) -> str:
+        """What stands before its value in a sentence."""
+        return f"{self.words} {self.link}".strip()
 
     @property
     def per(self) -> str:

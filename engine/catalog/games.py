@@ -96,24 +96,24 @@ _TANKS_CAPTIONS = {
 }  # fmt: skip
 _PLATFORM_CAPTIONS = {
     "run": Signal("runs", unit="of its decisions"), "hop": Signal("hops", unit="of its decisions"),
-    "leap": Signal("leaps", unit="of its decisions"), "fell": Signal("falls", unit="in episodes"),
-    "hit": Signal("runs into an enemy", unit="in episodes"),
+    "leap": Signal("leaps", unit="of its decisions"), "fell": Signal("falls", unit="of episodes", link="in"),
+    "hit": Signal("runs into an enemy", unit="of episodes", link="in"),
 }  # fmt: skip
 _GOAL_STARTS = ("x_min", "x_max", "y_min", "y_max")
 _GOAL_CAPTIONS = {
     "kicks": Signal("kicks to a point", share=False, unit="times an episode"),
-    "caught": Signal("loses the ball to the keeper", unit="in episodes"),
-    "out": Signal("misses the goal", unit="in episodes"),
+    "caught": Signal("loses the ball to the keeper", unit="of episodes", link="in"),
+    "out": Signal("misses the goal", unit="of episodes", link="in"),
 }  # fmt: skip
 _HALF_FIELD_STARTS = ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart")
 _HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "tackle", "rewards")
 _HALF_FIELD_ACTIONS = ("dash", "turn", "kick", "tackle")
 _HALF_FIELD_CAPTIONS = {
-    "out": Signal("kicks the ball out", unit="in episodes"),
-    "caught": Signal("loses the ball to the keeper", unit="in episodes"),
-    "late": Signal("runs out of time", unit="in episodes"),
+    "out": Signal("kicks the ball out", unit="of episodes", link="in"),
+    "late": Signal("runs out of time", unit="of episodes", link="in"),
     "kicks": Signal("kicks", share=False, unit="times an episode"),
 }  # fmt: skip
+_GUARDED_CAPTIONS = {"caught": _GOAL_CAPTIONS["caught"], **_HALF_FIELD_CAPTIONS}
 _HALF_FIELD_MEANINGS = {
     "score": "5 for a goal",
     "shaped": "how much nearer the player gets to the ball, 1 when it gets there, three times how much nearer the ball "
@@ -235,13 +235,13 @@ GAMES: dict[str, AgentGame] = {
         "has numbers of its own: how hard to run or to kick, and which way.",
         "engine.games.half_field:HalfField", "numbers", "parameterised", 500, _HALF_FIELD,
         actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
-        ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
+        ends={name: (0.0, 1.0) for name in ("score", "out", "late")}, meanings=_HALF_FIELD_MEANINGS,
         clock=Clock(10, "frame_skip", 1), alone=True, starts=_HALF_FIELD_STARTS,
     ),
     "half-field-keeper": AgentGame(
         "Half field, keeper", "The same against a goalkeeper that the game leads.",
         "engine.games.half_field:HalfFieldGoalkeeper", "numbers", "parameterised", 500, _HALF_FIELD,
-        actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
+        actions=_HALF_FIELD_ACTIONS, captions=_GUARDED_CAPTIONS, scripted="half-field-attacker",
         ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
         clock=Clock(10, "frame_skip", 1), starts=_HALF_FIELD_STARTS,
     ),

@@ -17,7 +17,7 @@ from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
 from engine.config.base import Config, Shown, Study, newly_written, refuse
 from engine.config.genes import Evolvable, Gene, genes
-from engine.config.learners import Learner
+from engine.config.learners import Learner, without_weights
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
@@ -73,6 +73,14 @@ class TaskConfig(Config):
         description="what is learned from, instead of the game's own rewards",
         exclude_if=lambda style: style is None,  # keeps the hash of studies without it
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weighed_by_style(cls, given: Any) -> Any:
+        """A preset's weights are of the game's own rewards, in whose place a style is."""
+        if not isinstance(given, Mapping) or given.get("style") is None or "learner" not in given:
+            return given
+        return {**given, "learner": without_weights(given["learner"])}
 
     @model_validator(mode="after")
     def _weighed_once(self) -> Self:

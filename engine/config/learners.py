@@ -31,6 +31,15 @@ def preset(given: Any, offered: Iterable[str] = PRESETS) -> Any:
     return merged(PRESETS[name].model_dump(), own)
 
 
+def without_weights(given: Any) -> Any:
+    """A learner as it is given, without the weights of rewards that only its preset has."""
+    own = given if isinstance(given, Mapping) else {"preset": given}
+    name = own.get("preset")
+    if not isinstance(name, str) or name not in PRESETS:
+        return given
+    return {**preset(given), "rewards": own.get("rewards", {})}
+
+
 Learner = Annotated[AnyLearner, Field(discriminator="kind"), BeforeValidator(preset)]
 A3CLearner = Annotated[A3CConfig, BeforeValidator(preset)]
 """For studies whose learners must be A2C."""

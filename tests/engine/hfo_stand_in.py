@@ -66,7 +66,7 @@ class HFOEnvironment:
         self.now = self.game.step([row])
         if self.now.ended is None:
             return IN_GAME
-        out, caught, _late, _kicks = self.now.ended.signals[0][0]
+        told = dict(zip(self.game.spec.seats[0].signals, self.now.ended.signals[0][0], strict=True))
         if self.now.ended.win[0, 0]:
             return GOAL
-        return OUT_OF_BOUNDS if out else CAPTURED_BY_DEFENSE if caught else OUT_OF_TIME
+        return OUT_OF_BOUNDS if told["out"] else CAPTURED_BY_DEFENSE if told.get("caught") else OUT_OF_TIME

@@ -55,6 +55,9 @@ def acted(game: HalfField, player: Any, step: VectorStep, tick: int, seeds: np.n
     return game.step([player(Batch(step.observations[0], None, keys)).actions])
 
 
+HOW = {"out": 1, "caught": 2, "late": 3}
+
+
 def played(game: HalfField, player: Any, seeds: np.ndarray = SEEDS) -> np.ndarray:
     """Of the first episode of each battle [n, 3 + R]: the win, its length, how it ended, and its returns."""
     found, step, tick = np.full((len(seeds), 3 + game.spec.rewards), np.nan), game.reset(seeds), 0
@@ -63,7 +66,7 @@ def played(game: HalfField, player: Any, seeds: np.ndarray = SEEDS) -> np.ndarra
         tick += 1
         if step.ended is not None:
             ended, new = step.ended, np.isnan(found[step.ended.battles, 0])
-            how = ended.signals[0][new, :3] @ [1, 2, 3]
+            how = ended.signals[0][new] @ [HOW.get(name, 0) for name in game.spec.seats[0].signals]
             rows = [ended.win[new, 0], ended.lengths[new], how, ended.returns[new, 0]]
             found[ended.battles[new]] = np.column_stack(rows)
     return found

@@ -83,6 +83,15 @@ def refused(**more: Any) -> dict[str, str]:
     return {problem.place: problem.message for problem in caught.value.problems}
 
 
+@pytest.mark.parametrize("learner", ["goal-mpdqn", {"preset": "goal-mpdqn", "rate": 1e-4}])
+def test_a_style_takes_the_place_of_the_rewards_that_a_preset_weighs(learner: Any) -> None:
+    wanted = task(game={"name": "goal"}, learner=learner, style={"style": "caught", "w2": 1})
+    assert not parse(TaskConfig, wanted).learner.rewards
+    own = {"preset": "goal-mpdqn", "rewards": {"score": {"weight": 1}}}
+    said = refused(task={**wanted, "learner": own})
+    assert "leave this out" in said["task.learner.rewards.score"], said
+
+
 def failed(folder: Path, **more: Any) -> str:
     (last,) = run(study(**more), FolderStore(folder))
     assert isinstance(last, Failed)

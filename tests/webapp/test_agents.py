@@ -226,6 +226,16 @@ def test_no_two_measures_of_a_game_are_called_alike() -> None:
     assert not any(s.words == "loses" for game in GAMES.values() for s in game.captions.values()), "no opposite of wins"
 
 
+@pytest.mark.parametrize(("game", "keeper"), [("half-field", False), ("half-field-keeper", True)])
+def test_a_share_of_episodes_is_told_as_people_say_it_and_nobody_loses_the_ball_to_a_keeper_that_is_not_there(
+    game: str, keeper: bool
+) -> None:
+    captions = GAMES[game].captions
+    assert Measure("out", captions["out"], 0.12, 0.10, 0.14).text == "kicks the ball out in 12 % of episodes [10–14]"
+    assert ("caught" in captions) is keeper
+    assert set(captions) == set(GAMES[game].load()().spec.seats[0].signals)
+
+
 def test_where_rare_episodes_may_have_gone_unseen_it_cannot_be_told_whether_a_style_holds_and_the_reason_is_given() -> (
     None
 ):

@@ -48,7 +48,7 @@ class Measure(NamedTuple):
     @property
     def text(self) -> str:
         """ "moves 12 % of the time [10–14]"."""
-        return f"{self.words.words} {self.value} {self.ends}".strip()
+        return f"{self.words.does} {self.value} {self.ends}".strip()
 
     @property
     def value(self) -> str:
@@ -194,7 +194,7 @@ class Figures(NamedTuple):
         here, there = (next((m for m in of if m.name == moved.measure), None) for of in (self.measures, stranger))
         change = ""
         if here is not None and there is not None:
-            change = f"Against “{moved.opponent}” it {there.words.words} {there.value} instead of {here.amount}. "
+            change = f"Against “{moved.opponent}” it {there.words.does} {there.value} instead of {here.amount}. "
         spread = f"The spread is how far {who_lie_apart(moved.measure, self.spans)} lie apart"
         return f"{change}{held_words(moved)} {spread}{rests_words(self.spans_episodes)}."
 

@@ -36,7 +36,7 @@ _PAID = "return", LARGEST_VALUE
 """Columns that tell of rewards: where these are not of one kind, they say nothing side by side."""
 _FROM_HARD = (
     ("return", "Reward of an episode", "From the hard start, the mean of the episodes that ended in a round."),
-    ("length", "Decisions of an episode", "Of the same episodes: the fewer, the sooner they reach the goal."),
+    ("length", "Decisions of an episode", "Of the same episodes. Those that fail early are short, too."),
     (LARGEST_VALUE, "Largest reward that they expect", "From the hard start, for what each takes for the best action."),
 )  # fmt: skip
 """Column of a start in a round, the title of its chart, and what it is."""

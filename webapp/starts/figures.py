@@ -16,7 +16,7 @@ EARLY = 4
 """The beginning is this part of all rounds: a quarter."""
 DRAWN = (
     ("return", "Reward of an episode", "While it learns, the mean of the episodes that ended in a round."),
-    ("length", "Decisions of an episode", "Of the same episodes: the fewer, the sooner it reaches its goal."),
+    ("length", "Decisions of an episode", "Of the same episodes. Those that fail early are short, too."),
     (
         LARGEST_VALUE,
         "Largest reward that it expects",

@@ -130,7 +130,8 @@ class StyleForm(RewardForm):
 
     def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         own = settings.typed(self.groups, cleaned)
-        learner = merged(self.shown.learner.model_dump(), own.get("learner", {}))
+        preset = self.shown.learner.model_dump() | {"rewards": {}}  # which weighs the game's own, where it does
+        learner = merged(preset, own.get("learner", {}))
         usual = {"seed": 1, "rounds": ROUNDS, "steps": self.usual_steps, "fresh": FRESH, "population": POPULATION,
                  "episodes": EPISODES}  # fmt: skip
         typed = {name: value if cleaned[name] is None else cleaned[name] for name, value in usual.items()}

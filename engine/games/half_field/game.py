@@ -18,7 +18,8 @@ REWARDS = {
     "score": kernel.SCORE, "shaped": kernel.SHAPED, "approached": kernel.APPROACHED, "reached": kernel.REACHED,
     "advanced": kernel.ADVANCED,
 }  # fmt: skip
-SIGNALS = ("out", "caught", "late", "kicks")
+SIGNALS = ("out", "late", "kicks")
+GUARDED_SIGNALS = ("out", "caught", "late", "kicks")
 ACTION = Parameterised(
     (2, 1, 2), (0.0, -180.0, -180.0, 0.0, -180.0), (100.0, 180.0, 180.0, 100.0, 180.0)
 )  # fmt: skip
@@ -35,14 +36,14 @@ class HalfField(OneSeat):
     truncated after ``max_ticks`` decisions, and after more than ``untouched`` in which nobody could kick the ball.
     ``tackle``: the fourth of HFO's actions is there, too, which Bester et al. (2019) leave out and Li and Ji (2021)
     have. ``rewards``: any of "score" (5 for a goal), "shaped" and the parts of it. Who scores wins, and has 1 as the
-    result's score. Signals: whether the episode ended with the ball outside, by the keeper, or late, and the number of
-    kicks.
+    result's score. Signals: whether the episode ended with the ball outside or late, and the number of kicks.
     Raises ConfigError for invalid settings.
     """
 
     drawing = "half-field"
     numbers = 9
     _name, _features, _guarded = "half-field", sight.ALONE, False
+    _signals: tuple[str, ...] = SIGNALS
 
     def __init__(
         self, *, ball_x_min: float = 0.0, ball_x_max: float = 0.2, ball_y_min: float = -0.8, ball_y_max: float = 0.8,
@@ -58,8 +59,8 @@ class HalfField(OneSeat):
         self._low, self._high = np.array([ball_x_min, ball_y_min]), np.array([ball_x_max, ball_y_max])
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         super().__init__(
-            self._name, VERSION, WITH_TACKLE if tackle else ACTION, self._features, rewards=rewards, signals=SIGNALS,
-            max_ticks=max_ticks,
+            self._name, VERSION, WITH_TACKLE if tackle else ACTION, self._features, rewards=rewards,
+            signals=self._signals, max_ticks=max_ticks,
         )  # fmt: skip
 
     def _room(self, n: int) -> None:
@@ -88,9 +89,11 @@ class HalfField(OneSeat):
         counts = self._counts[battles]
         ended = counts[:, kernel.ENDED]
         scored = (ended == kernel.GOAL).astype(np.float64)
-        late = (ended == kernel.LATE) | (ended == kernel.GOES_ON)
-        signals = np.column_stack([ended == kernel.OUT, ended == kernel.CAUGHT, late, counts[:, kernel.KICKS]])
-        return Results(scored, scored, signals.astype(np.float64))
+        by_name = {
+            "out": ended == kernel.OUT, "caught": ended == kernel.CAUGHT, "kicks": counts[:, kernel.KICKS],
+            "late": (ended == kernel.LATE) | (ended == kernel.GOES_ON),
+        }  # fmt: skip
+        return Results(scored, scored, np.column_stack([by_name[name] for name in self._signals]).astype(np.float64))
 
     def _drawn(self, battles: Battles) -> NDArray[np.float64]:
         """x, y and body of the attacker and of the keeper, x and y of the ball, in metres and radians, and whether
@@ -101,6 +104,7 @@ class HalfField(OneSeat):
 
 
 class HalfFieldGoalkeeper(HalfField):
-    """The same against a goalkeeper (``engine.games.half_field.goalkeeper``)."""
+    """The same against a goalkeeper (``engine.games.half_field.goalkeeper``), who ends some episodes."""
 
     _name, _features, _guarded = "half-field-keeper", sight.ALONE + sight.EACH, True
+    _signals = GUARDED_SIGNALS
