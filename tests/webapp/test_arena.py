@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -530,6 +532,17 @@ MISTAKES: tuple[tuple[dict[str, str], set[str]], ...] = (
     ({"copies": "0", "battles": "many", "who2": "main vs"}, {"copies", "battles", "who2"}),
 )
 """Mistakes of several kinds at once, and the fields at which they are: none is only the consequence of another."""
+
+
+def test_saved_agents_are_looked_up_as_often_for_ten_players_as_for_four(team: Studio) -> None:
+    counted = []
+    more: dict[str, str]
+    for more in ({}, {f"plays{i}": "script:random" for i in range(5, 11)}):
+        with CaptureQueriesContext(connection) as captured:
+            shown = ArenaForm({**MINE, **more}, project=team.project, kind="arena")
+            assert len([*shown.players]) == (10 if more else 4)
+        counted.append(len(captured))
+    assert counted[0] == counted[1]
 
 
 @pytest.mark.parametrize(("typed_wrong", "fields"), MISTAKES)

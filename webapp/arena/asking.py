@@ -93,8 +93,8 @@ class ArenaForm(StudyForm):
             **own.step_fields(),
         })  # fmt: skip
         if (game := self.offered) is not None:
-            for i in range(1, self.present + 1):
-                player_menus.offer(self[f"plays{i}"], [*player_menus.menu(i, sent, game, self.project)])
+            for i, menu in enumerate(player_menus.menus(self.present, sent, game, self.project), 1):
+                player_menus.offer(self[f"plays{i}"], menu)
             for i in range(1, self.rows + 1):
                 self.fields[f"settings{i}"].help_text = lesson_fields.set_in(game.settings)
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)

@@ -47,24 +47,30 @@ class LearnerMenu(forms.Select):
         return option
 
 
-def menu(i: int, shown: Mapping[str, Any], offer: games.Offer, project: Project) -> Iterator[tuple[str, str]]:
-    """What the ``i``-th player may be: who plays the game, and earlier selves of the others that learn."""
-    yield "", "Nobody"
-    for kind in LEARNERS:
-        if not learns_in(kind, offer):
-            yield f"{LEARN}{kind}", f"Learns by {learner_words(kind)}"
-    for way, often in OFTEN.items():
-        yield way, f"Earlier selves of all who learn, {often}"
+def menus(many: int, shown: Mapping[str, Any], offer: games.Offer, project: Project) -> Iterator[list[tuple[str, str]]]:
+    """What each of so many players may be: who plays the game, and earlier selves of the others that learn."""
+    learners = [
+        (f"{LEARN}{kind}", f"Learns by {learner_words(kind)}") for kind in LEARNERS if not learns_in(kind, offer)
+    ]
+    of_all = [(way, f"Earlier selves of all who learn, {often}") for way, often in OFTEN.items()]
+    scripts = [
+        (f"{SCRIPT}{key}", f"Script: {one.label}") for key, one in PLAYERS.items() if script_plays(key, offer.key)
+    ]
+    saved = [
+        (f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}")
+        for agent in kept(project)
+        if plays(str(agent.game["name"]), offer.name)
+    ]
+    for i in range(1, many + 1):
+        yield [("", "Nobody"), *learners, *of_all, *_selves(i, shown), *scripts, *saved]
+
+
+def _selves(i: int, shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Earlier selves of everybody who learns but the ``i``-th player."""
     for j in range(1, ROWS + 1):
         if j != i and str(shown.get(f"plays{j}") or "").startswith(LEARN):
             named = shown.get(f"name{j}") or name_of_row(j)
             yield from ((f"{way}:{j}", f"Earlier selves of {named}, {often}") for way, often in OFTEN.items())
-    for key, entry in PLAYERS.items():
-        if script_plays(key, offer.key):
-            yield f"{SCRIPT}{key}", f"Script: {entry.label}"
-    for agent in kept(project):
-        if plays(str(agent.game["name"]), offer.name):
-            yield f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}"
 
 
 def offer(bound: BoundField, offered: Sequence[tuple[str, str]]) -> None:
